@@ -1,7 +1,7 @@
 """Makes every checksum of an edited store right again, so that tests reach the checks behind the checksums.
 
 It sets segment ids (sstore-format.md, section 9), header checksums and trailers (section 4) and the manifest's checksum
-(section 3.5), also of word indexes (section 16.2). It leaves content sums, directories and names of folders unchanged.
+(section 3.5), also of word indexes (section 16.2) and id indexes (section 17). It leaves content sums, directories and names of folders unchanged.
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ from xxh3 import xxh3_64, xxh3_128
 
 
 def set_checksums(store: Path) -> None:
-    """Folders say how many word indexes a segment has: these fields of the manifest may be what was edited."""
+    """Folders say which indexes a segment has: these fields of the manifest may be what was edited."""
     manifest = bytearray((store / "MANIFEST").read_bytes())
     at = 64 + -(-u32(manifest, 56) // 8) * 8
     for _ in range(u32(manifest, 60)):
@@ -20,12 +20,15 @@ def set_checksums(store: Path) -> None:
         for word_folder in sorted(folder.glob("word-*")):
             k = max(u16(manifest, at + 114) - 1, 0)
             at = _set_entry(manifest, at, word_folder, bytes_u32(FINGERPRINT_BITS) + bytes_u32(k) + bytes_u32(1))
+        if (folder / "id-index").exists():
+            has_ids = manifest[at + 113] != 1
+            at = _set_entry(manifest, at, folder / "id-index", bytes_u32(FINGERPRINT_BITS) + bytes_u32(0) + bytes_u32(has_ids))
     manifest[-16:] = bytes_u128(xxh3_128(bytes(manifest[:-16])))
     (store / "MANIFEST").write_bytes(manifest)
 
 
 def _set_entry(manifest: bytearray, at: int, folder: Path, store_fields: bytes) -> int:
-    """Seal a segment or word index, and its files. `store_fields` are fingerprint bits, k and flags. Returns the entry's end."""
+    """Seal a segment or an index, and its files. `store_fields` are fingerprint bits, k and flags. Returns the entry's end."""
     table_count = u32(manifest, at + 116)
     segment_id = _segment_id(manifest, at, table_count, store_fields)
     manifest[at : at + 16] = segment_id
@@ -34,7 +37,7 @@ def _set_entry(manifest: bytearray, at: int, folder: Path, store_fields: bytes) 
         checksum_at = at + 128 + 40 * number + 24
         path = folder / f"table-{number:02d}.blk"
         manifest[checksum_at : checksum_at + 16] = _set_file_checksums(path, segment_id, block_size)
-    if u32(store_fields, 8) & 1:
+    if u32(store_fields, 8) & 1 and (folder / "ids.blk").exists():
         manifest[at + 96 : at + 112] = _set_file_checksums(folder / "ids.blk", segment_id, block_size)
     return at + 128 + 40 * table_count
 

@@ -1,5 +1,5 @@
-"""Reads the manifest (sstore-format.md, sections 3 and 16.2) and checks it as a reader must (section 12, steps 2 and 3;
-section 16.4)."""
+"""Reads the manifest (sstore-format.md, sections 3, 16.2 and 17) and checks it as a reader must (section 12, steps 2 and 3;
+sections 16.4 and 17)."""
 
 from dataclasses import dataclass, field
 
@@ -29,10 +29,15 @@ BLOCK_SIZES = [2**power for power in range(8, 17)]
 
 FLAG_IDS = 1
 FLAG_PLAN_GIVEN = 2
+FLAG_ID_INDEX = 4
+KNOWN_FLAGS = FLAG_IDS | FLAG_PLAN_GIVEN | FLAG_ID_INDEX
 
 KIND_ADDS = 0
 KIND_REMOVES = 1
 KIND_WORD = 2
+KIND_ID = 3
+PACKED = 0x100  # in the four bytes of an id index's kind and form
+PACKED_BITS = 32
 
 
 @dataclass
@@ -48,7 +53,8 @@ class Table:
 
 @dataclass
 class Segment:
-    """Section 3.3, or a word index (section 16.2). fingerprint_bits, k and has_ids are the store's; a word index has its own."""
+    """Section 3.3, a word index (section 16.2) or an id index (section 17). fingerprint_bits, k and has_ids are the store's; an
+    index has its own."""
 
     id: int
     folder_number: int
@@ -60,7 +66,7 @@ class Segment:
     directory_checksum: int
     id_block_count: int
     id_header_checksum: int
-    kind: int  # of a word index, the four bytes of kind, word, and radius + 1
+    kind: int  # of an index, the four bytes of kind, word and radius + 1, or of kind and form
     column_bits: int
     lmdb_format: int
     tables: list[Table]
@@ -68,9 +74,22 @@ class Segment:
     k: int
     has_ids: bool
     word_indexes: list["Segment"] = field(default_factory=list)
+    id_index: "Segment | None" = None
+
+    @property
+    def indexes(self) -> list["Segment"]:
+        """In the order of the manifest."""
+        return self.word_indexes + ([self.id_index] if self.id_index is not None else [])
+
+    @property
+    def is_packed(self) -> bool:
+        """Of an id index."""
+        return self.kind == KIND_ID | PACKED
 
     @property
     def folder_name(self) -> str:
+        if self.kind & 0xFF == KIND_ID:
+            return "id-index"
         return f"word-{self.word:02d}" if self.is_word_index else f"seg-{self.folder_number:016x}"
 
     @property
@@ -122,6 +141,7 @@ class Manifest:
     next_id: int
     recipe: bytes
     segments: list[Segment]
+    has_id_index: bool = False
 
 
 def parse_manifest(data: bytes, path: str) -> Manifest:
@@ -147,7 +167,7 @@ def _check_frame(data: bytes, path: str) -> None:
         raise Unsupported(f"{u32(data, 32)} fingerprint bits", path, 32)
     if u64(data, 16) != 0:
         raise Unsupported(f"required features {u64(data, 16):#x}", path, 16)
-    if u32(data, 40) & ~(FLAG_IDS | FLAG_PLAN_GIVEN):
+    if u32(data, 40) & ~KNOWN_FLAGS:
         raise Unsupported(f"flags {u32(data, 40):#x}", path, 40)
 
 
@@ -168,6 +188,8 @@ def _parse_contents(data: bytes, path: str) -> Manifest:
     offset = FIXED_BYTES + -(-recipe_size // 8) * 8
     if offset > end:
         raise Damaged("the recipe passes the checksum", offset=56)
+    if flags & FLAG_ID_INDEX and not flags & FLAG_IDS:
+        raise Damaged("an id index without ids", offset=40)
     recipe = data[FIXED_BYTES : FIXED_BYTES + recipe_size]
     if 0 in recipe:
         raise Damaged("a zero byte in the recipe", offset=FIXED_BYTES + recipe.index(0))
@@ -182,8 +204,10 @@ def _parse_contents(data: bytes, path: str) -> Manifest:
             segment.word_indexes = [entries.take_word_index(segment, word) for word in range(fingerprint_bits // FINGERPRINT_BITS)]
             if sum(index.radius + 1 for index in segment.word_indexes) < k + 1:
                 raise Damaged(f"the radii of the words are not enough for k {k}", offset=segment_at)
-            if segment_count + sum(len(one.word_indexes) for one in segments) > MAX_SEGMENTS:
-                raise Damaged("too many word indexes", offset=segment_at)
+        if flags & FLAG_ID_INDEX and segment.kind == KIND_ADDS:
+            segment.id_index = entries.take_id_index(segment)
+        if segment_count + sum(len(one.indexes) for one in segments) > MAX_SEGMENTS:
+            raise Damaged("too many indexes", offset=segment_at)
     offset = entries.offset
     if len({segment.folder_number for segment in segments}) != len(segments):
         raise Damaged("two segments have the same folder", offset=FIXED_BYTES)
@@ -193,11 +217,20 @@ def _parse_contents(data: bytes, path: str) -> Manifest:
         raise Damaged("bytes between the last table and the checksum", offset=offset)
 
     _check_all_segments(segments)
-    return Manifest(fingerprint_bits, k, bool(flags & FLAG_IDS), bool(flags & FLAG_PLAN_GIVEN), u64(data, 48), recipe, segments)
+    return Manifest(
+        fingerprint_bits,
+        k,
+        bool(flags & FLAG_IDS),
+        bool(flags & FLAG_PLAN_GIVEN),
+        u64(data, 48),
+        recipe,
+        segments,
+        bool(flags & FLAG_ID_INDEX),
+    )
 
 
 class _Entries:
-    """Takes the entries of segments and word indexes, each with its tables, one after the other."""
+    """Takes the entries of segments and indexes, each with its tables, one after the other."""
 
     def __init__(self, data: bytes, path: str, offset: int):
         self.data = data
@@ -233,6 +266,26 @@ class _Entries:
             raise Damaged(f"{index.record_count} records for {segment.distinct_count} fingerprints", offset=at + 24)
         if index.block_size != segment.block_size:
             raise Damaged(f"block size {index.block_size} in a segment of block size {segment.block_size}", offset=at + 56)
+        _check_segment(index, at)
+        return index
+
+    def take_id_index(self, segment: Segment) -> Segment:
+        """Section 17."""
+        at = self.offset
+        self._require_whole_entry()
+        kind = u32(self.data, at + 112)
+        if kind not in (KIND_ID, KIND_ID | PACKED):
+            raise Unsupported(f"kind {kind:x} where an id index is expected", self.path, at + 112)
+        self._require_column_bits(COLUMN_BITS)
+        index = self._take_with_tables(FINGERPRINT_BITS, 0, has_ids=kind == KIND_ID)
+        if len(index.tables) != 1:
+            raise Damaged(f"an id index of {len(index.tables)} tables", offset=at + 116)
+        if index.record_count != segment.record_count:
+            raise Damaged(f"{index.record_count} records for {segment.record_count} ids", offset=at + 24)
+        if index.block_size != segment.block_size:
+            raise Damaged(f"block size {index.block_size} in a segment of block size {segment.block_size}", offset=at + 56)
+        if index.is_packed and segment.distinct_count > 1 << PACKED_BITS:
+            raise Damaged(f"a packed id index for {segment.distinct_count} ranks", offset=at + 113)
         _check_segment(index, at)
         return index
 

@@ -1,4 +1,4 @@
-"""A segment's files: tables, id column and directory (sstore-format.md, sections 4 to 9 and 16)."""
+"""A segment's files: tables, id column and directory (sstore-format.md, sections 4 to 9, 16 and 17)."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,7 +9,7 @@ from encoder import TableEncoder, id_blocks, table_counts
 from faults import Damaged
 from folder import Folder
 from ids import id_records
-from manifest import Segment
+from manifest import PACKED_BITS, Segment
 from plan import Permutation
 from whole import capacity, decode_whole, encode_whole
 from xxh3 import xxh3_128
@@ -86,6 +86,13 @@ def content_sum(records: Iterable[Record], fingerprint_bits: int) -> int:
 def word_records(fingerprints: list[int], fingerprint_bits: int, word: int) -> list[Record]:
     """The records of a word index (section 16.2), ascending: (word, rank)."""
     return sorted((words_of(fingerprint, fingerprint_bits)[word], rank) for rank, fingerprint in enumerate(fingerprints))
+
+
+def id_index_records(records: list[Record], fingerprints: list[int], packed: bool) -> list[Record]:
+    """The records of an id index (section 17), ascending: 2**32 * id + rank, or (id, rank)."""
+    rank_of = {fingerprint: rank for rank, fingerprint in enumerate(fingerprints)}
+    pairs = sorted((record_id, rank_of[fingerprint]) for fingerprint, record_id in records if record_id is not None)
+    return [(record_id << PACKED_BITS | rank, None) for record_id, rank in pairs] if packed else list(pairs)
 
 
 def check_counts(file: BlockFile, segment: Segment, fingerprints: list[int]) -> None:

@@ -16,6 +16,7 @@ from segment import (
     check_same_fingerprints,
     check_table_written,
     content_sum,
+    id_index_records,
     read_table,
     records_of,
     word_records,
@@ -104,7 +105,7 @@ class Check:
 
 
 def verify_segment(store: Folder, segment: Segment, check: Check) -> list[Record] | None:
-    """Check a segment, or a word index. `store` is the folder that contains its own. Returns its records, or None after a
+    """Check a segment, or an index. `store` is the folder that contains its own. Returns its records, or None after a
     fault."""
     with store.open_folder(segment.folder_name) as folder:
         check.run(check_directory, folder, segment)
@@ -127,6 +128,10 @@ def verify_segment(store: Folder, segment: Segment, check: Check) -> list[Record
         if fingerprints is None:
             return None
         records = check.run(lambda: list(records_of(folder, segment, fingerprints)))
+        if segment.id_index is not None:
+            found = verify_segment(folder, segment.id_index, check)
+            if None not in (found, records) and found != id_index_records(records, fingerprints, segment.id_index.is_packed):
+                check.faults.append(Damaged("not the ids with their ranks", folder.path_of(segment.id_index.folder_name)))
         if records is not None:
             check.run(check_ids_written, folder, segment)
         if records is not None and content_sum(records, segment.fingerprint_bits) != segment.content_sum:

@@ -158,6 +158,7 @@ class Case:
         k = rng.choice([0, 1, 3, 3, 3, 5, rng.randint(0, 16 * self.words)])
         block_size = rng.choice([256, 256, 512, 4096, 65536])
         self.options = Options(bits, k, rng.random() < 0.6, block_size, b"r" * rng.choice([0, 0, 3, 8]), rng.random() < 0.3)
+        self.options.id_index = self.options.has_ids and rng.random() < 0.5
         self.data = rng.choice(DATA)
         records = random_records(rng, self.data(rng, self.words, rng.choice(counts)), self.options.has_ids)
         rng.shuffle(records)
@@ -195,6 +196,11 @@ class Case:
     def answer(self, query: int, distance: int) -> list[Match]:
         distances = [((fingerprint ^ query).bit_count(), fingerprint, record_id) for fingerprint, record_id in self.records]
         return sorted(match for match in distances if match[0] <= distance)
+
+    def some_ids(self) -> list[int]:
+        """Of records that are there, and others."""
+        ids = sorted({record_id for _, record_id in self.records if record_id is not None})
+        return self.rng.sample(ids, min(len(ids), 3)) + [self.rng.getrandbits(self.rng.choice([3, 32, 64]))]
 
     def __str__(self) -> str:
         return f"{self.options} {self.data.__name__} {[(part.kind, len(part.records)) for part in self.parts]}"
@@ -259,6 +265,11 @@ class StoreTest(unittest.TestCase):
             text = text_of(query, bits)
             wanted = [f"{text}\t{text_of(found, bits)}\t{d}\t{id_text(number)}\n" for d, found, number in case.answer(query, distance)]
             self.assertEqual(run("query", "-k", distance, self.path, "-", text=text + "\n").stdout, "".join(wanted), distance)
+        if case.options.has_ids:
+            ids = case.some_ids()
+            got = run("get", self.path, *ids, statuses=(0, 1)).stdout.splitlines()
+            wanted = [f"{text_of(found, bits)}\t{number}" for asked_id in ids for found, number in case.records if number == asked_id]
+            self.assertEqual(sorted(got), sorted(wanted), ids)
         TRIED["read by the command"] += 1
 
 
@@ -297,7 +308,7 @@ class WrittenStores(StoreTest):
             for has_ids in False, True:
                 for parts in [], [Part(KIND_ADDS, [])], "removed":
                     case = Case(self.rng, bits, counts=(0,))
-                    case.options.has_ids = has_ids
+                    case.options.has_ids = case.options.id_index = has_ids
                     case.parts = []
                     if parts == "removed":
                         records = random_records(self.rng, uniform(self.rng, case.words, 40), has_ids)
@@ -376,6 +387,7 @@ class DamagedStores(StoreTest):
     def write_with_removal(self, bits: int) -> list[Path]:
         case = Case(self.rng, bits, counts=(0,))
         case.options.has_ids, case.options.block_size = True, 256
+        case.options.id_index = self.rng.random() < 0.5
         case.parts = []
         records = random_records(self.rng, clustered(self.rng, case.words, 40), True)
         case.change(KIND_ADDS, records)
@@ -418,9 +430,9 @@ class DamagedStores(StoreTest):
             file.write_bytes(whole)
 
     def test_too_many_word_indexes(self) -> None:
-        """Segments and word indexes together are at most 4096."""
+        """Segments and indexes together are at most 4096."""
         case = Case(self.rng, 1024, counts=(0,))
-        case.options.recipe = b""
+        case.options.recipe, case.options.id_index = b"", False
         case.parts = []
         case.change(KIND_ADDS, random_records(self.rng, uniform(self.rng, case.words, 5), case.options.has_ids))
         self.write(case)
@@ -436,7 +448,7 @@ class DamagedStores(StoreTest):
                 if count == most:
                     self.assertEqual(len(parse_manifest(bytes(made), "MANIFEST").segments), count)
                 else:
-                    self.assertRaisesRegex(Damaged, "too many word indexes", parse_manifest, bytes(made), "MANIFEST")
+                    self.assertRaisesRegex(Damaged, "too many indexes", parse_manifest, bytes(made), "MANIFEST")
 
     def test_word_indexes_exchanged(self) -> None:
         self.write_with_removal(128)
@@ -478,6 +490,30 @@ class DamagedStores(StoreTest):
                 self.assertRaises(Damaged, searcher.query, fingerprint, 0)
             else:
                 self.assertTrue(searcher.query(fingerprint, 0))
+
+    def test_id_index_of_other_ranks(self) -> None:
+        """Two ids have each other's rank in the id index. Nothing in the index shows it."""
+        id_index_records = writer.id_index_records
+
+        def exchanged(records: list[Record], fingerprints: list[int], packed: bool) -> list[Record]:
+            pairs = id_index_records(records, fingerprints, False)
+            (a, rank_a), (b, rank_b) = pairs[:2]
+            pairs[:2] = [(a, rank_b), (b, rank_a)]
+            return [(number << 32 | rank, None) for number, rank in pairs] if packed else pairs
+
+        for bits, first_id in (64, 0), (64, 2**40), (192, 7), (192, 2**63):
+            case = Case(self.rng, bits, counts=(0,))
+            case.options.has_ids = case.options.id_index = True
+            case.parts = []
+            fingerprints = uniform(self.rng, case.words, 40)
+            case.change(KIND_ADDS, [(fingerprint, first_id + number) for number, fingerprint in enumerate(fingerprints)])
+            with mock.patch.object(writer, "id_index_records", exchanged):
+                self.write(case)
+            self.read_by_command = self.command_reads()
+            segment = next(self.path.glob("seg-*"))
+            self.assertEqual((segment / "id-index/ids.blk").exists(), first_id >= 2**32)
+            with self.subTest(bits=bits, first_id=first_id):
+                self.assert_damaged(segment / "id-index")
 
 
 if __name__ == "__main__":

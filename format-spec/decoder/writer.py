@@ -1,4 +1,4 @@
-"""Writes whole stores (sstore-format.md, sections 2 to 9 and 16), for tests of readers: of this decoder, and of the command.
+"""Writes whole stores (sstore-format.md, sections 2 to 9, 16 and 17), for tests of readers: of this decoder, and of the command.
 
 It writes right stores only. It takes no lock and syncs nothing, so it is no writer for stores that others use (section 11).
 """
@@ -16,10 +16,14 @@ from manifest import (
     CHECKSUM_BYTES,
     COLUMN_BITS,
     FIXED_BYTES,
+    FLAG_ID_INDEX,
     FLAG_IDS,
     FLAG_PLAN_GIVEN,
     KIND_ADDS,
+    KIND_ID,
     KIND_WORD,
+    PACKED,
+    PACKED_BITS,
     VERSION,
     Manifest,
     Segment,
@@ -27,7 +31,7 @@ from manifest import (
 )
 from manifest import MAGIC as MANIFEST_MAGIC
 from plan import Permutation
-from segment import Record, content_sum, table_name, word_records
+from segment import Record, content_sum, id_index_records, table_name, word_records
 from whole import capacity, encode_whole
 from xxh3 import xxh3_64, xxh3_128
 
@@ -36,6 +40,7 @@ KIND_BLOCK_KEYS = 1
 KIND_FIRST_RANKS = 2
 
 TablePlan = tuple[int, int]  # key mask, radius
+ALL_BITS: TablePlan = (2**64 - 1, 0)  # of the only table of an id index
 
 
 @dataclass
@@ -64,12 +69,15 @@ class Options:
     block_size: int = 4096
     recipe: bytes = b""
     plan_given: bool = False
+    id_index: bool = False
 
 
 def write_store(path: Path, options: Options, parts: list[Part]) -> Manifest:
     """Write a new store at `path`. The parts become its segments, the oldest first."""
     path.mkdir()
-    manifest = Manifest(options.fingerprint_bits, options.k, options.has_ids, options.plan_given, 0, options.recipe, [])
+    manifest = Manifest(
+        options.fingerprint_bits, options.k, options.has_ids, options.plan_given, 0, options.recipe, [], options.id_index
+    )
     for part in parts:
         segment = _new_segment(options, part)
         while segment.folder_number in {other.folder_number for other in manifest.segments}:
@@ -89,13 +97,19 @@ def _new_segment(options: Options, part: Part) -> Segment:
     tables = [(0, 0)] if is_wide else part.tables
     segment = _segment_of(part.records, part.kind, options.fingerprint_bits, column_bits, tables, options)
     segment.folder_number = segment.id % 2**64
+    fingerprints = sorted({fingerprint for fingerprint, _ in part.records})
     if is_wide and part.kind == KIND_ADDS:
-        fingerprints = sorted({fingerprint for fingerprint, _ in part.records})
         for word, plan in enumerate(part.words):
             kind = KIND_WORD | word << 8 | plan.radius + 1 << 16
             own = Options(FINGERPRINT_BITS, max(plan.radius, 0), True, options.block_size)
             records = word_records(fingerprints, options.fingerprint_bits, word)
             segment.word_indexes.append(_segment_of(records, kind, FINGERPRINT_BITS, COLUMN_BITS, plan.tables, own))
+    if options.id_index and part.kind == KIND_ADDS:
+        packed = all(record_id < 1 << PACKED_BITS for _, record_id in part.records)
+        own = Options(FINGERPRINT_BITS, 0, not packed, options.block_size)
+        records = id_index_records(part.records, fingerprints, packed)
+        kind = KIND_ID | (PACKED if packed else 0)
+        segment.id_index = _segment_of(records, kind, FINGERPRINT_BITS, COLUMN_BITS, [ALL_BITS], own)
     return segment
 
 
@@ -127,7 +141,7 @@ def _segment_of(
 
 
 def _write_files(folder: Path, segment: Segment, records: list[Record]) -> None:
-    """Write the files of a segment and of its word indexes, and set what follows from them in the segment."""
+    """Write the files of a segment and of its indexes, and set what follows from them in the segment."""
     folder.mkdir()
     records = sorted(records)
     fingerprints = sorted({fingerprint for fingerprint, _ in records})
@@ -146,6 +160,9 @@ def _write_files(folder: Path, segment: Segment, records: list[Record]) -> None:
     segment.directory_size, segment.directory_checksum = len(data), xxh3_128(data)
     for index in segment.word_indexes:
         _write_files(folder / index.folder_name, index, word_records(fingerprints, segment.fingerprint_bits, index.word))
+    if segment.id_index is not None:
+        index = segment.id_index
+        _write_files(folder / index.folder_name, index, id_index_records(records, fingerprints, index.is_packed))
 
 
 def directory_entries(arrays: dict[tuple[int, int], list[int]]) -> dict[bytes, bytes]:
@@ -224,9 +241,10 @@ def manifest_bytes(manifest: Manifest) -> bytes:
     """Section 3."""
     recipe = manifest.recipe.ljust(-(-len(manifest.recipe) // 8) * 8, b"\0")
     body = recipe + b"".join(
-        _entry_bytes(entry) for segment in manifest.segments for entry in (segment, *segment.word_indexes)
+        _entry_bytes(entry) for segment in manifest.segments for entry in (segment, *segment.indexes)
     )
     flags = (FLAG_IDS if manifest.has_ids else 0) | (FLAG_PLAN_GIVEN if manifest.plan_given else 0)
+    flags |= FLAG_ID_INDEX if manifest.has_id_index else 0
     data = MANIFEST_MAGIC + bytes_u32(VERSION) + bytes_u32(FIXED_BYTES + len(body) + CHECKSUM_BYTES) + bytes(16)
     data += bytes_u32(manifest.fingerprint_bits) + bytes_u32(manifest.k) + bytes_u32(flags) + bytes(4)
     data += bytes_u64(manifest.next_id) + bytes_u32(len(manifest.recipe)) + bytes_u32(len(manifest.segments)) + body
@@ -234,7 +252,7 @@ def manifest_bytes(manifest: Manifest) -> bytes:
 
 
 def _entry_bytes(segment: Segment) -> bytes:
-    """Sections 3.3, 3.4 and 16.2."""
+    """Sections 3.3, 3.4, 16.2 and 17."""
     data = bytes_u128(segment.id) + bytes_u64(segment.folder_number)
     data += bytes_u64(segment.record_count) + bytes_u64(segment.distinct_count) + bytes_u128(segment.content_sum)
     data += bytes_u32(segment.block_size) + bytes_u32(segment.column_bits)

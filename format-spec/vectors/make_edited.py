@@ -110,7 +110,8 @@ def manifest_cases(stores: Path) -> Iterator[Case]:
         ("128 fingerprint bits", "3.1", 32, b"\x80", OPEN, UNSUPPORTED),
         ("k 17", "3.1", 36, b"\x11", OPEN, DAMAGED),
         ("a k that the plan is not complete for", "3.1", 36, b"\4", OPEN, DAMAGED),
-        ("a reserved flag", "3.1", 40, b"\7", OPEN, UNSUPPORTED),
+        ("a reserved flag", "3.1", 40, b"\x0b", OPEN, UNSUPPORTED),
+        ("the flag of an id index, without its entry", "3.1", 40, b"\7", OPEN, DAMAGED),
         ("the flag of ids", "3.1", 40, b"\2", OPEN, DAMAGED),
         ("the flag of a plan that was given", "3.1", 40, b"\1", FINE, None),
         ("an unused field", "3.1", 44, b"\1\2\3\4", FINE, None),
@@ -476,6 +477,34 @@ def wide_manifest_cases(stores: Path) -> Iterator[Case]:
                    OPEN, set_checksums=set_manifest_checksum, size=size)
 
 
+# Where id-index.store has the entry of its id index, which is packed: behind a segment of one table.
+ID_INDEX = TABLE + 40
+
+
+def id_index_cases(stores: Path) -> Iterator[Case]:
+    for name, offset, data, refuse, word in (
+        ("a folder number", ID_INDEX + 16, b"\1\2\3\4\5\6\7\x08", FINE, None),
+        ("record count", ID_INDEX + 24, b"\4", OPEN, DAMAGED),
+        ("distinct count", ID_INDEX + 32, b"\2", OPEN, DAMAGED),
+        ("content sum", ID_INDEX + 40, b"\0\0\0", FULL, DAMAGED),
+        ("another block size", ID_INDEX + 56, b"\0\2", OPEN, DAMAGED),
+        ("column bits 64", ID_INDEX + 60, b"\x40", OPEN, UNSUPPORTED),
+        ("id blocks of a packed index", ID_INDEX + 88, b"\1", OPEN, DAMAGED),
+        ("kind 0", ID_INDEX + 112, b"\0", OPEN, UNSUPPORTED),
+        ("kind 2", ID_INDEX + 112, b"\2", OPEN, UNSUPPORTED),
+        ("form 0 of a packed index", ID_INDEX + 113, b"\0", OPEN, DAMAGED),
+        ("form 2", ID_INDEX + 113, b"\2", OPEN, UNSUPPORTED),
+        ("a number behind the form", ID_INDEX + 114, b"\1", OPEN, UNSUPPORTED),
+        ("without the flag", 40, b"\3", OPEN, DAMAGED),
+        ("without ids", 40, b"\6", OPEN, DAMAGED),
+    ):
+        yield Case(f"id index: {name}", "17", "id-index", "MANIFEST", [(offset, data)], refuse, word)
+    for name, at, lower_half in (("rank", BLOCK + 8, 0), ("rank that the segment does not have", BLOCK + 8, 9), ("rank of an id", BLOCK, 1)):
+        yield Case(f"id index: another {name}", "17", "id-index", "id-index/table-00.blk", [(at, bytes([lower_half]))], FULL)
+    yield Case("id index: trailer", "17", "id-index", "id-index/table-00.blk", [(BLOCK + 248, b"\0\0")], FULL, set_checksums=nothing)
+    yield Case("id index: gone", "17", "id-index", "MANIFEST", [], OPEN, set_checksums=without("id-index"))
+
+
 def wide_file_cases(stores: Path) -> Iterator[Case]:
     for file, name, offset, data, refuse, word in (
         ("table-00.blk", "64 fingerprint bits", 44, b"\x40", OPEN, UNSUPPORTED),
@@ -629,6 +658,7 @@ CASES = (
     wide_file_cases,
     wide_block_cases,
     wide_directory_cases,
+    id_index_cases,
 )
 
 

@@ -287,6 +287,26 @@ def make_wide_plans(made: Maker) -> None:
     made.records = set(records) - set(gone[30:])
 
 
+def make_id_index(made: Maker) -> None:
+    made.build([(0xD9, 1), (0xDB, 2), (0xDB, 7)], "--block-size", 256, "--plan", 1, "--id-index")
+
+
+def make_id_index_segments(made: Maker) -> None:
+    """Records are added, removed and added again. Ids of several records fill more than a block of the index."""
+    records = clustered(made.rng, 900, 6)
+    made.build(records[:600], "--plan", 4, "--block-size", 256, "--id-index")
+    made.add(records[600:])
+    made.remove(made.rng.sample(records, 200))
+    made.add(made.rng.sample(records[:600], 100))
+
+
+def make_wide_id_index(made: Maker) -> None:
+    """Ids of 64 bits, some of several records; the segment that was added has a packed index."""
+    made.build(clustered(made.rng, 150, 3, made.bits) + clustered(made.rng, 50, 64, made.bits), "--block-size", 256, "--id-index")
+    made.add(clustered(made.rng, 100, 20, made.bits))
+    made.remove(made.rng.sample(made.ordered(), 60))
+
+
 MAKERS: list[tuple[str, int, int, Callable[[Maker], None]]] = [
     ("one", 64, 3, make_one),
     ("two", 64, 3, make_two),
@@ -317,6 +337,9 @@ MAKERS: list[tuple[str, int, int, Callable[[Maker], None]]] = [
     ("wide-long", 1024, 20, make_wide_long),
     ("wide-emptied", 192, 0, make_wide_emptied),
     ("wide-plans", 192, 7, make_wide_plans),
+    ("id-index", 64, 3, make_id_index),
+    ("id-index-segments", 64, 3, make_id_index_segments),
+    ("wide-id-index", 128, 3, make_wide_id_index),
 ]
 
 

@@ -340,6 +340,7 @@ typedef struct shape {
     data_ids ids;
     const char *plan;
     uint32_t block_bytes;
+    bool id_index;
 } shape;
 
 /* A store of one build; its directory is lost. */
@@ -356,6 +357,7 @@ static void check_shape(const shape *self, uint64_t seed)
     data_make(&random, DATA_UNIFORM, self->ids, self->count, self->count < 10000, &data);
     options.plan = self->plan;
     options.block_bytes = self->block_bytes;
+    options.id_index = self->id_index;
     snprintf(path, sizeof path, "%s", scratch_path("%s", name));
     snprintf(saved, sizeof saved, "%s", scratch_path("shaped-saved"));
     assert_ok(store_build(path, &options, &data, 0, &error), &error);
@@ -373,11 +375,11 @@ static void check_shape(const shape *self, uint64_t seed)
 
 static void test_shapes(void **state)
 {
-    static const shape shapes[] = {{0, DATA_IDS, "auto", 4096},      {0, DATA_NO_IDS, "20", 256},
-                                   {1, DATA_IDS, "4", 256},          {1, DATA_NO_IDS, "1", 65536},
-                                   {5, DATA_ASSIGNED, "2", 256},     {3000, DATA_IDS, "20", 256},
-                                   {3000, DATA_NO_IDS, "16", 512},   {9000, DATA_IDS, "5c2", 4096},
-                                   {9000, DATA_ASSIGNED, "3", 1024}, {9000, DATA_NO_IDS, "64:3", 65536}};
+    static const shape shapes[] = {{0, DATA_IDS, "auto", 4096, true},      {0, DATA_NO_IDS, "20", 256, false},
+                                   {1, DATA_IDS, "4", 256, true},          {1, DATA_NO_IDS, "1", 65536, false},
+                                   {5, DATA_ASSIGNED, "2", 256, true},     {3000, DATA_IDS, "20", 256, true},
+                                   {3000, DATA_NO_IDS, "16", 512, false},  {9000, DATA_IDS, "5c2", 4096, false},
+                                   {9000, DATA_ASSIGNED, "3", 1024, true}, {9000, DATA_NO_IDS, "64:3", 65536, false}};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
         check_shape(&shapes[i], run_seed + i);
     testing_done();
@@ -388,7 +390,7 @@ static void test_many_blocks(void **state)
 {
     if (testing_sanitized() && !testing_long())
         skip();
-    check_shape(&(shape){3000000, DATA_NO_IDS, "2", 256}, run_seed);
+    check_shape(&(shape){3000000, DATA_NO_IDS, "2", 256, false}, run_seed);
     testing_done();
 }
 

@@ -17,6 +17,16 @@ static void check_planned(const ss_manifest_segment *segment)
     FUZZ_CHECK(ss_plan_valid(&segment->plan, NULL, &reason));
 }
 
+static void check_id_index(const ss_manifest *manifest, const ss_manifest_segment *segment,
+                           const ss_manifest_segment *index)
+{
+    const bool packed = ss_id_index_is_packed(index->kind);
+    check_planned(index);
+    FUZZ_CHECK(manifest->has_ids && index->words == 1 && index->has_ids == !packed);
+    FUZZ_CHECK(index->record_count == segment->record_count && index->plan.table_count == 1);
+    FUZZ_CHECK(!packed || segment->distinct_count <= UINT64_C(1) << 32);
+}
+
 static void check_segment(const ss_manifest *manifest, const ss_manifest_segment *segment)
 {
     uint32_t reach = 0;
@@ -26,7 +36,7 @@ static void check_segment(const ss_manifest *manifest, const ss_manifest_segment
         check_planned(segment);
     else
         FUZZ_CHECK(segment->plan.table_count == 1 && segment->words == manifest->words);
-    FUZZ_CHECK((segment->indexes != NULL) == (ss_word_index_count(segment) > 0));
+    FUZZ_CHECK((segment->indexes != NULL) == (ss_index_count(segment) > 0));
     for (uint32_t i = 0; i < ss_word_index_count(segment); i++) {
         const ss_manifest_segment *index = &segment->indexes[i];
         check_planned(index);
@@ -35,6 +45,8 @@ static void check_segment(const ss_manifest *manifest, const ss_manifest_segment
         reach += (uint32_t)(ss_word_index_radius(index->kind) + 1);
     }
     FUZZ_CHECK(ss_word_index_count(segment) == 0 || reach > manifest->distance);
+    if (ss_index_count(segment) > ss_word_index_count(segment))
+        check_id_index(manifest, segment, &segment->indexes[ss_word_index_count(segment)]);
 }
 
 /* What was accepted must hold what the readers of a manifest rely on. */
@@ -87,9 +99,10 @@ static size_t identify_segment(uint8_t *bytes, size_t left, uint32_t words, uint
                                                  .prefix_bits = ss_load_le32(table + 8),
                                                  .radius = (int32_t)ss_load_le32(table + 12)};
     }
-    if (words > 1 && (segment.kind & 0xff) == SS_SEGMENT_WORD_INDEX) {
+    const bool is_id_index = (segment.kind & 0xff) == SS_SEGMENT_ID_INDEX;
+    if (is_id_index || (words > 1 && (segment.kind & 0xff) == SS_SEGMENT_WORD_INDEX)) {
         segment.words = 1;
-        segment.has_ids = true;
+        segment.has_ids = !is_id_index || !ss_id_index_is_packed(segment.kind);
         segment.plan.distance = ss_word_index_distance(segment.kind);
     }
     ss_store_u128(bytes, ss_segment_id(&segment));
@@ -106,7 +119,7 @@ static void identify_segments(uint8_t *bytes, size_t size)
     if (64 + recipe > end)
         return;
     size_t at = 64 + (size_t)recipe, step = 1;
-    for (uint64_t i = 0; i < (uint64_t)count * (1 + (words > 1 ? words : 0)) && step > 0; i++, at += step)
+    for (uint64_t i = 0; i < (uint64_t)count * (2 + (words > 1 ? words : 0)) && step > 0; i++, at += step)
         step = identify_segment(bytes + at, end - at, words, distance, has_ids);
 }
 

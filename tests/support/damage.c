@@ -79,6 +79,7 @@ void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes,
     options.threads = 1;
     options.plan = "4";
     options.recipe = RECIPE;
+    options.id_index = changed && ids != DATA_NO_IDS;
     if (changed)
         build_in_steps(store, &options, &random);
     else
@@ -94,7 +95,7 @@ void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes,
         printf("  %8zu bytes %s\n", store->contents[i].size, store->files.names[i]);
     }
     fflush(stdout);
-    assert_in_range(store->total_bytes, 1, (changed ? 3 : 1) * (2 * widened_words - 1) * DAMAGE_MAX_STORE_BYTES);
+    assert_in_range(store->total_bytes, 1, (changed ? 4 : 1) * (2 * widened_words - 1) * DAMAGE_MAX_STORE_BYTES);
     damage_check_whole(store);
 }
 

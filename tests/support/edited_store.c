@@ -37,11 +37,18 @@ static const struct {
     uint32_t block_bytes;
     bool changed; /* another segment adds, and one more removes */
     uint32_t words;
+    bool id_index;
 } shapes[EDITED_SHAPES] = {
-    {DATA_CLUSTERED, DATA_IDS, 120, "2", 256, false, 1},    {DATA_UNIFORM, DATA_NO_IDS, 200, "3", 256, false, 1},
-    {DATA_REPEATED, DATA_IDS, 300, "2", 256, false, 1},     {DATA_DENSE, DATA_ASSIGNED, 300, "4", 512, false, 1},
-    {DATA_CLUSTERED, DATA_ASSIGNED, 0, "2", 256, false, 1}, {DATA_CLUSTERED, DATA_IDS, 90, "2", 256, true, 1},
-    {DATA_DENSE, DATA_NO_IDS, 150, NULL, 256, false, 3},    {DATA_CLUSTERED, DATA_IDS, 90, NULL, 256, true, 2},
+    {DATA_CLUSTERED, DATA_IDS, 120, "2", 256, false, 1, false},
+    {DATA_UNIFORM, DATA_NO_IDS, 200, "3", 256, false, 1, false},
+    {DATA_REPEATED, DATA_IDS, 300, "2", 256, false, 1, false},
+    {DATA_DENSE, DATA_ASSIGNED, 300, "4", 512, false, 1, false},
+    {DATA_CLUSTERED, DATA_ASSIGNED, 0, "2", 256, false, 1, false},
+    {DATA_CLUSTERED, DATA_IDS, 90, "2", 256, true, 1, false},
+    {DATA_DENSE, DATA_NO_IDS, 150, NULL, 256, false, 3, false},
+    {DATA_CLUSTERED, DATA_IDS, 90, NULL, 256, true, 2, false},
+    {DATA_REPEATED, DATA_ASSIGNED, 200, "1", 256, true, 1, true},
+    {DATA_CLUSTERED, DATA_IDS, 90, NULL, 256, true, 2, true},
 };
 
 static void build_shape(const char *path, uint32_t shape, uint64_t queries[16 * EDITED_MAX_WORDS])
@@ -53,6 +60,7 @@ static void build_shape(const char *path, uint32_t shape, uint64_t queries[16 * 
     data_make(&random, shapes[shape].kind, shapes[shape].ids, shapes[shape].count, false, &set);
     options.block_bytes = shapes[shape].block_bytes;
     options.plan = shapes[shape].plan;
+    options.id_index = shapes[shape].id_index;
     options.memory_bytes = 1 << 20;
     options.threads = 1;
     widened_words = shapes[shape].words;
@@ -94,24 +102,24 @@ static edited_array load_array(const ss_directory *directory, ss_array_kind kind
     return copy;
 }
 
-/* Load a segment, or its word index `word`. */
-static void load_segment(const char *path, const ss_dir *dir, const ss_manifest_segment *segment, uint32_t word,
+/* Load a segment, or one of its indexes. */
+static void load_segment(const char *path, const ss_dir *dir, const ss_manifest_segment *segment, uint32_t index,
                          edited_segment *made)
 {
-    const ss_manifest_segment *facts = word == SS_NO_INDEX ? segment : &segment->indexes[word];
+    const ss_manifest_segment *facts = index == SS_NO_INDEX ? segment : &segment->indexes[index];
     ss_directory *directory;
     ss_dir inside;
     sstore_error error;
     char folder[300], name[SS_NAME_CAPACITY];
     made->words = facts->words;
-    made->is_index = word != SS_NO_INDEX;
+    made->is_index = index != SS_NO_INDEX;
     ss_folder_name(name, SS_SEGMENT_PREFIX, segment->folder_number);
     snprintf(made->folder, sizeof made->folder, "%s", name);
-    ss_word_index_folder_name(name, made->is_index ? word : 0);
+    ss_index_folder_name(name, segment, made->is_index ? index : 0);
     if (made->is_index)
         snprintf(made->folder + strlen(made->folder), sizeof made->folder - strlen(made->folder), "/%s", name);
     snprintf(folder, sizeof folder, "%s/%s", path, made->folder);
-    must(ss_segment_dir_open(dir, segment, word, &inside, &error), &error);
+    must(ss_segment_dir_open(dir, segment, index, &inside, &error), &error);
     must(ss_directory_open(&inside, facts->lmdb_format, facts->directory_bytes, facts->directory_checksum, &directory,
                            &error),
          &error);
@@ -145,8 +153,8 @@ edited_store edited_load(const char *path)
     for (uint32_t i = 0; i < manifest.segment_count; i++) {
         const ss_manifest_segment *segment = &manifest.segments[i];
         load_segment(path, &dir, segment, SS_NO_INDEX, &store.segments[store.segment_count++]);
-        for (uint32_t word = 0; word < ss_word_index_count(segment); word++)
-            load_segment(path, &dir, segment, word, &store.segments[store.segment_count++]);
+        for (uint32_t index = 0; index < ss_index_count(segment); index++)
+            load_segment(path, &dir, segment, index, &store.segments[store.segment_count++]);
     }
     ss_manifest_free(&manifest);
     ss_dir_close(&dir);
@@ -481,13 +489,21 @@ static void write_directory(edited_segment *edited)
     edited->new_directory = false;
 }
 
+/* Whether a segment has ids, as readers know it. */
+static bool has_ids(const edited_store *store, const edited_segment *edited, const uint8_t *entry)
+{
+    const uint32_t kind = ss_load_le32(entry + SEGMENT_KIND);
+    if (!edited->is_index)
+        return (ss_load_le32(store->manifest + MANIFEST_FLAGS) & 1) != 0;
+    return (kind & 0xff) != SS_SEGMENT_ID_INDEX || !ss_id_index_is_packed(kind);
+}
+
 static ss_u128 segment_id(const edited_store *store, const edited_segment *edited, const uint8_t *entry,
                           uint32_t tables)
 {
     ss_manifest_segment segment = {.kind = ss_load_le32(entry + SEGMENT_KIND),
                                    .words = edited->words,
-                                   .has_ids = edited->is_index ||
-                                              (ss_load_le32(store->manifest + MANIFEST_FLAGS) & 1) != 0,
+                                   .has_ids = has_ids(store, edited, entry),
                                    .record_count = ss_load_le64(entry + SEGMENT_RECORDS),
                                    .distinct_count = ss_load_le64(entry + SEGMENT_DISTINCT),
                                    .content_sum = ss_load_u128(entry + SEGMENT_CONTENT)};

@@ -1,8 +1,7 @@
 /*
  * edited_store.h - small stores in memory, any part of which can be changed. edited_set_checksums() then updates all
  * checksums, so that readers reach the changed parts. A fuzzer gives a list of changes as bytes; a test may make
- * changes one by one. In a store of several words, the word indexes of a segment count as segments after it, as their
- * entries in the manifest do.
+ * changes one by one. The indexes of a segment count as segments after it, as their entries in the manifest do.
  */
 #ifndef SUPPORT_EDITED_STORE_H
 #define SUPPORT_EDITED_STORE_H
@@ -13,7 +12,7 @@
 
 #include "support/fuzzing.h"
 
-#define EDITED_SHAPES 8u
+#define EDITED_SHAPES 10u
 #define EDITED_MAX_WORDS 3u
 #define EDITED_MAX_SEGMENTS 40u
 #define EDITED_MAX_FILES 65u               /* block files of a segment */
@@ -36,7 +35,7 @@ typedef struct edited_segment {
     uint8_t *directory;
     size_t directory_bytes;
     bool new_directory; /* the arrays must be rewritten */
-    uint32_t words;     /* of its fingerprints; 1 of a word index */
+    uint32_t words;     /* of its fingerprints; 1 of an index */
     bool is_index;
 } edited_segment;
 
@@ -52,8 +51,8 @@ typedef struct edited_store {
 } edited_store;
 
 /* A copy of one of the shapes, unchanged: of one segment with ids, without, with repeated fingerprints, dense, none,
- * and of three segments, of which one removes; of three words without ids, and of two in three segments. Freed with
- * edited_free(). */
+ * and of three segments, of which one removes; of three words without ids, and of two in three segments; with an id
+ * index that is packed, and of two words with another one. Freed with edited_free(). */
 edited_store edited_make(uint32_t shape);
 /* One that is at `path`. */
 edited_store edited_load(const char *path);

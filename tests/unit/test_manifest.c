@@ -91,6 +91,23 @@ static ss_manifest make_wide_manifest(rng *random, uint32_t words, uint32_t segm
     return made;
 }
 
+/* Segments with id indexes: packed ones, and others. */
+static ss_manifest make_manifest_with_id_index(rng *random, bool packed, uint32_t segment_count)
+{
+    ss_manifest made = make_manifest(random, "4", true, segment_count);
+    made.has_id_index = true;
+    for (uint32_t i = 0; i < segment_count; i++) {
+        ss_manifest_segment *segment = &made.segments[i];
+        segment->has_id_index = true;
+        segment->indexes = calloc(1, sizeof *segment->indexes);
+        make_segment(random, "1", 0, !packed, segment->indexes);
+        segment->indexes->folder_number = 0;
+        segment->indexes->kind = SS_SEGMENT_ID_INDEX | (packed ? SS_ID_INDEX_PACKED : 0);
+        segment->indexes->segment_id = ss_segment_id(segment->indexes);
+    }
+    return made;
+}
+
 static void free_made(ss_manifest *made)
 {
     for (uint32_t i = 0; i < made->segment_count; i++)
@@ -160,12 +177,17 @@ static void check_segment(const ss_manifest_segment *a, const ss_manifest_segmen
         check_file(&a->tables[i], &b->tables[i]);
     }
     check_file(&a->ids, &b->ids);
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(ss_index_count(a), ss_index_count(b));
+    for (uint32_t i = 0; i < ss_index_count(a); i++)
+        check_segment(&a->indexes[i], &b->indexes[i]);
 }
 
 static void check_manifest(const ss_manifest *a, const ss_manifest *b)
 {
     assert_int_equal(a->distance, b->distance);
     assert_int_equal(a->has_ids, b->has_ids);
+    assert_int_equal(a->has_id_index, b->has_id_index);
     assert_int_equal(a->next_id, b->next_id);
     assert_string_equal(a->recipe, b->recipe);
     assert_int_equal(a->segment_count, b->segment_count);
@@ -189,6 +211,85 @@ static void test_round_trip(void **state)
         check_manifest(&got, &made);
         assert_int_equal(got.identity.size, content.size);
         ss_manifest_free(&got);
+        file_bytes_free(&content);
+        free_made(&made);
+    }
+    ss_dir_close(&dir);
+    testing_done();
+}
+
+/* ----- id indexes ----- */
+
+static void spoil_nothing(ss_manifest_segment *index)
+{
+}
+static void spoil_records(ss_manifest_segment *index)
+{
+    index->record_count++;
+    index->distinct_count += !index->has_ids;
+}
+static void spoil_block_bytes(ss_manifest_segment *index)
+{
+    index->block_bytes *= 2;
+}
+static void spoil_tables(ss_manifest_segment *index)
+{
+    sstore_error error;
+    assert_ok(ss_plan_parse("2", 0, &index->plan, &error), &error);
+    index->tables[1] = index->tables[0];
+}
+static void spoil_form(ss_manifest_segment *index)
+{
+    index->kind |= 0x200;
+}
+static void spoil_kind(ss_manifest_segment *index)
+{
+    index->kind = SS_SEGMENT_ADDS;
+}
+static void spoil_upper_bytes(ss_manifest_segment *index)
+{
+    index->kind |= 0x10000;
+}
+/* The id column of an index that is not packed, or the lack of one. */
+static void spoil_ids(ss_manifest_segment *index)
+{
+    index->kind ^= SS_ID_INDEX_PACKED;
+}
+
+static const struct {
+    void (*spoil)(ss_manifest_segment *index);
+    sstore_status wanted;
+} spoiled_indexes[] = {
+    {spoil_nothing, SSTORE_OK},
+    {spoil_records, SSTORE_ERROR_DAMAGED},
+    {spoil_block_bytes, SSTORE_ERROR_DAMAGED},
+    {spoil_tables, SSTORE_ERROR_DAMAGED},
+    {spoil_form, SSTORE_ERROR_UNSUPPORTED},
+    {spoil_kind, SSTORE_ERROR_UNSUPPORTED},
+    {spoil_upper_bytes, SSTORE_ERROR_UNSUPPORTED},
+    {spoil_ids, SSTORE_ERROR_DAMAGED},
+};
+
+static void test_id_indexes(void **state)
+{
+    rng random = rng_seeded(run_seed + 6);
+    ss_dir dir = open_scratch();
+    for (uint32_t i = 0; i < 2 * 3 * sizeof spoiled_indexes / sizeof *spoiled_indexes; i++) {
+        const uint32_t segments = i / 2 % 3 + 1, spoiled = i / 6;
+        ss_manifest made = make_manifest_with_id_index(&random, i % 2 == 0, segments), got;
+        ss_manifest_segment *index = made.segments[segments - 1].indexes;
+        sstore_error error = {.status = SSTORE_OK};
+        testing_doing("%s index, %u segments, change %u", i % 2 == 0 ? "a packed" : "another", segments, spoiled);
+        spoiled_indexes[spoiled].spoil(index);
+        index->segment_id = ss_segment_id(index);
+        file_bytes content = write_manifest(&made);
+        const sstore_status status = ss_manifest_read(&dir, &got, &error);
+        assert_status(status, spoiled_indexes[spoiled].wanted, &error);
+        if (status == SSTORE_OK) {
+            check_manifest(&got, &made);
+            assert_int_equal(ss_manifest_entry_count(&got), 2 * segments);
+            ss_manifest_free(&got);
+        }
         file_bytes_free(&content);
         free_made(&made);
     }
@@ -250,7 +351,7 @@ static void test_max_indexes(void **state)
         const sstore_status status = decode(content.data, content.size, &error);
         assert_status(status, count == max ? SSTORE_OK : SSTORE_ERROR_DAMAGED, &error);
         if (count > max)
-            assert_non_null(strstr(error.message, "too many word indexes"));
+            assert_non_null(strstr(error.message, "too many indexes"));
         file_bytes_free(&content);
         free_made(&made);
     }
@@ -369,7 +470,9 @@ static const changed_field changed_fields[] = {
     {MANIFEST_DISTANCE, 4, UINT32_MAX, SSTORE_ERROR_DAMAGED},
     {MANIFEST_FLAGS, 4, 0, SSTORE_ERROR_DAMAGED}, /* without ids the counts do not fit */
     {MANIFEST_FLAGS, 4, 3, SSTORE_OK},            /* the plan was given */
-    {MANIFEST_FLAGS, 4, 5, SSTORE_ERROR_UNSUPPORTED},
+    {MANIFEST_FLAGS, 4, 4, SSTORE_ERROR_DAMAGED}, /* an id index without ids */
+    {MANIFEST_FLAGS, 4, 5, SSTORE_ERROR_DAMAGED}, /* the entry of the id index is missing */
+    {MANIFEST_FLAGS, 4, 9, SSTORE_ERROR_UNSUPPORTED},
     {MANIFEST_FLAGS, 4, UINT32_C(0x80000001), SSTORE_ERROR_UNSUPPORTED},
     {MANIFEST_UNUSED, 4, UINT32_MAX, SSTORE_OK},
     {MANIFEST_NEXT_ID, 8, UINT64_MAX, SSTORE_OK},
@@ -739,6 +842,7 @@ int main(void)
     rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_round_trip, testing_teardown),
+        cmocka_unit_test_teardown(test_id_indexes, testing_teardown),
         cmocka_unit_test_teardown(test_recipes, testing_teardown),
         cmocka_unit_test(test_max_segments),
         cmocka_unit_test(test_max_indexes),

@@ -30,7 +30,7 @@ sstore_status sstore_reopen(const sstore *store, sstore **store_out, sstore_erro
                             .recipe = store->manifest.recipe,
                             .options = store->options,
                             .records_only = store->records_only,
-                            .without_indexes = store->without_indexes,
+                            .without_words = store->without_words,
                             .cursor_bytes = ss_cursor_bytes};
     return ss_store_open(&how, store_out, error);
 }

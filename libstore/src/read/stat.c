@@ -152,7 +152,15 @@ static void fill_segment(const ss_segment *segment, bool has_ids, sstore_segment
         to->ranks_bytes += file_bytes(index->ids.block_count, block_bytes);
         to->directory_bytes += index->directory_bytes;
     }
-    to->total_bytes = to->tables_bytes + to->fingerprints_bytes + to->ranks_bytes + to->ids_bytes + to->directory_bytes;
+    if (segment->id_index != NULL) {
+        const ss_manifest_segment *index = &segment->id_index->metadata;
+        to->id_index_bytes = sum_tables(index);
+        if (index->has_ids)
+            to->id_index_bytes += file_bytes(index->ids.block_count, block_bytes);
+        to->directory_bytes += index->directory_bytes;
+    }
+    to->total_bytes = to->tables_bytes + to->fingerprints_bytes + to->ranks_bytes + to->ids_bytes + to->id_index_bytes +
+                      to->directory_bytes;
     ss_folder_name(to->folder, SS_SEGMENT_PREFIX, metadata->folder_number);
     name_writer(metadata->writer, to->writer, sizeof to->writer);
 }
@@ -181,6 +189,7 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
         .fingerprint_bits = SS_WORD_BITS * manifest->words,
         .distance = manifest->distance,
         .has_ids = manifest->has_ids,
+        .has_id_index = manifest->has_id_index,
         .next_id = manifest->next_id,
         .manifest_bytes = manifest->identity.size,
         .memory_bytes = ss_store_memory_bytes(manifest, store->options.io) +
@@ -197,6 +206,7 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
         statistics.ranks_bytes += segment.ranks_bytes;
         statistics.ids_bytes += segment.ids_bytes;
         statistics.ids_block_count += segment.ids_block_count;
+        statistics.id_index_bytes += segment.id_index_bytes;
         statistics.directory_bytes += segment.directory_bytes;
         if (i == 0 || (!segment.is_removal && segment.record_count > largest)) {
             statistics.largest_segment = i;

@@ -102,7 +102,7 @@ static bool is_open(const ss_block_reader *blocks)
     return blocks->file.path != NULL;
 }
 
-/* The fingerprints of all tables of a segment or word index; its ids and its content, which are checked for all
+/* The fingerprints of all tables of a segment or index; its ids and its content, which are checked for all
  * records. */
 static uint64_t count_items(const ss_manifest_segment *part)
 {
@@ -115,7 +115,7 @@ static void begin_progress(verification *self, const ss_manifest *manifest)
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         const ss_manifest_segment *segment = &manifest->segments[i];
         total += count_items(segment) + (manifest->segment_count > 1 ? segment->record_count : 0); /* their order */
-        for (uint32_t j = 0; j < ss_word_index_count(segment); j++)
+        for (uint32_t j = 0; j < ss_index_count(segment); j++)
             total += count_items(&segment->indexes[j]);
     }
     self->progress.end_fraction = 0; /* of an earlier attempt */
@@ -253,8 +253,30 @@ static sstore_status verify_tables(verification *self, const ss_segment *segment
 
 /* ----- the id column ----- */
 
+/* Add what an id index has of the records of a block to its content sum. */
+static void add_index_contents(ss_u128 *sum, const ss_ids_block *block, bool packed)
+{
+    uint64_t rank = block->first_rank;
+    for (uint32_t i = 0; i < block->count; i++) {
+        const uint64_t id = ss_ids_block_id(block, i);
+        rank += ss_ids_block_starts_rank(block, i);
+        ss_content_add(sum, !packed, packed ? id << 32 | rank : id, rank);
+    }
+}
+
+/* Check that the id index has the ids of all records: its own records are compared with its sum later. */
+static void compare_id_index(verification *self, const ss_segment *segment, ss_u128 sum)
+{
+    const ss_segment *index = segment->id_index;
+    if (index != NULL && !ss_u128_equal(sum, index->metadata.content_sum))
+        note_file(self, is_open(&index->tables[0].blocks) ? index->tables[0].blocks.file.path : segment->ids.file.path,
+                  "the id index does not have the ids of the segment's records");
+}
+
 static sstore_status verify_ids(verification *self, const ss_segment *segment, sstore_error *error)
 {
+    const bool packed = segment->id_index != NULL && ss_id_index_is_packed(segment->id_index->metadata.kind);
+    ss_u128 index_sum = {0};
     const ss_block_reader *ids = &segment->ids;
     const uint64_t problems_before = self->problem_count;
     ss_ids_iterator iterator;
@@ -273,12 +295,16 @@ static sstore_status verify_ids(verification *self, const ss_segment *segment, s
         }
         if (!ss_block_check_ids(&blocks, &iterator.block, &reason))
             note_block(self, ids, number, reason);
+        if (segment->id_index != NULL)
+            add_index_contents(&index_sum, &iterator.block, packed);
         status = ss_progress_add(&self->progress, 0, iterator.block.count);
     }
     end_bad_blocks(self);
     if (status == SSTORE_OK && self->problem_count == problems_before &&
         !ss_ids_iterator_has_all(&iterator, segment->metadata.distinct_count, segment->metadata.record_count))
         note_file(self, ids->file.path, "the ids do not match the fingerprints of table 0");
+    if (status == SSTORE_OK && self->problem_count == problems_before && !self->stopped)
+        compare_id_index(self, segment, index_sum);
     if (segment->metadata.record_count > 0)
         self->min_next_id = ss_max_u64(self->min_next_id, iterator.max_id + (iterator.max_id < UINT64_MAX));
     ss_block_check_free(&blocks);
@@ -313,7 +339,7 @@ static sstore_status verify_content(verification *self, const ss_segment *segmen
     return status;
 }
 
-/* Verify a segment without its word indexes, or one of these. */
+/* Verify a segment without its indexes, or one of these. */
 static sstore_status verify_part(verification *self, const ss_segment *segment, sstore_error *error)
 {
     const bool has_ids = segment->metadata.has_ids;
@@ -330,7 +356,7 @@ static sstore_status verify_part(verification *self, const ss_segment *segment, 
     return status;
 }
 
-/* The ids of word indexes are ranks, which do not count for the next id. */
+/* The ids of indexes are ranks, which do not count for the next id. */
 static sstore_status verify_segment(verification *self, const ss_segment *segment, sstore_error *error)
 {
     sstore_status status = verify_part(self, segment, error);
@@ -338,6 +364,8 @@ static sstore_status verify_segment(verification *self, const ss_segment *segmen
     for (uint32_t i = 0; status == SSTORE_OK && i < segment->index_count && !self->stopped; i++)
         if (segment->indexes[i] != NULL)
             status = verify_part(self, segment->indexes[i], error);
+    if (status == SSTORE_OK && segment->id_index != NULL && !self->stopped)
+        status = verify_part(self, segment->id_index, error);
     self->min_next_id = min_next_id;
     return status;
 }
@@ -356,13 +384,14 @@ static void note_file_problem(void *context, const sstore_error *problem)
     note(self, &noted);
 }
 
-static void check_directory(verification *self, const ss_dir *store, const ss_manifest_segment *metadata, uint32_t word)
+static void check_directory(verification *self, const ss_dir *store, const ss_manifest_segment *metadata,
+                            uint32_t index)
 {
-    const ss_manifest_segment *part = word == SS_NO_INDEX ? metadata : &metadata->indexes[word];
+    const ss_manifest_segment *part = index == SS_NO_INDEX ? metadata : &metadata->indexes[index];
     ss_dir dir;
     ss_directory *directory = NULL;
     sstore_error problem;
-    if (ss_segment_dir_open(store, metadata, word, &dir, NULL) != SSTORE_OK)
+    if (ss_segment_dir_open(store, metadata, index, &dir, NULL) != SSTORE_OK)
         return;
     const sstore_status status = ss_directory_open(&dir, part->lmdb_format, part->directory_bytes,
                                                    part->directory_checksum, &directory, &problem);
@@ -395,8 +424,8 @@ static sstore_status open_readable(verification *self, const ss_dir *store, cons
     status = ss_segment_open(store, metadata, &files, segment_out, error);
     if (status == SSTORE_OK) {
         check_directory(self, store, metadata, SS_NO_INDEX);
-        for (uint32_t word = 0; word < ss_word_index_count(metadata); word++)
-            check_directory(self, store, metadata, word);
+        for (uint32_t i = 0; i < ss_index_count(metadata); i++)
+            check_directory(self, store, metadata, i);
     } else if (ss_is_of_one_file(error)) /* the folder is also missing */
         status = SSTORE_OK;
     return status;

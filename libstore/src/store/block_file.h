@@ -28,6 +28,7 @@
 #define SS_SEGMENT_PREFIX "seg-"
 #define SS_UNFINISHED_PREFIX "tmp-"
 #define SS_WORD_INDEX_PREFIX "word-"
+#define SS_ID_INDEX_NAME "id-index"
 #define SS_NAME_CAPACITY 32u /* of the names above, with digits */
 
 #define SS_HEADER_BYTES 4096u              /* of a block file; so blocks begin at a page boundary */

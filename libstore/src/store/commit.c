@@ -22,7 +22,7 @@ static bool is_numbered(const char *name, const char *prefix)
            strspn(name + length, "0123456789abcdef") == 16;
 }
 
-/* A segment's folder, or one of its word indexes, whose names are checked. */
+/* The folder of a segment or of an index, whose names are checked. */
 typedef struct name_check {
     const ss_dir *folder;
     bool is_index, is_foreign; /* is_foreign: it has a file that sstore does not create */
@@ -33,7 +33,7 @@ static bool check_file_name(void *context, const char *name);
 static bool is_index_name(const char *name)
 {
     char known[SS_NAME_CAPACITY];
-    bool is_known = false;
+    bool is_known = strcmp(name, SS_ID_INDEX_NAME) == 0;
     for (uint32_t word = 0; !is_known && word < SSTORE_MAX_WORDS; word++) {
         ss_word_index_folder_name(known, word);
         is_known = strcmp(name, known) == 0;
@@ -41,7 +41,7 @@ static bool is_index_name(const char *name)
     return is_known;
 }
 
-/* Whether a name is a word index's folder, without files that sstore does not create. */
+/* Whether a name is an index's folder, without files that sstore does not create. */
 static bool is_index_folder(const ss_dir *folder, const char *name)
 {
     name_check inner = {.is_index = true};

@@ -56,9 +56,19 @@ static const ss_field file_fields[] = {
 #define CHECKSUM_BYTES 16u
 #define FLAG_HAS_IDS 1u
 #define FLAG_PLAN_GIVEN 2u
+#define FLAG_HAS_ID_INDEX 4u
+#define KNOWN_FLAGS (FLAG_HAS_IDS | FLAG_PLAN_GIVEN | FLAG_HAS_ID_INDEX)
 #define REQUIRED_FEATURES UINT64_C(0)                   /* that this version writes and knows */
 #define MAX_RADIUS ((int32_t)SSTORE_MAX_BUILD_DISTANCE) /* of a word index */
 #define MAX_FILE_BYTES ((uint64_t)16 << 20)
+
+void ss_index_folder_name(char name[SS_NAME_CAPACITY], const ss_manifest_segment *segment, uint32_t index)
+{
+    if (index < ss_word_index_count(segment))
+        ss_word_index_folder_name(name, index);
+    else
+        memcpy(name, SS_ID_INDEX_NAME, sizeof SS_ID_INDEX_NAME);
+}
 
 void ss_manifest_segment_free(ss_manifest_segment *segment)
 {
@@ -69,7 +79,7 @@ void ss_manifest_segment_free(ss_manifest_segment *segment)
 sstore_status ss_manifest_segment_copy(const ss_manifest_segment *segment, ss_manifest_segment *copy_out,
                                        sstore_error *error)
 {
-    const size_t bytes = ss_word_index_count(segment) * sizeof *segment->indexes;
+    const size_t bytes = ss_index_count(segment) * sizeof *segment->indexes;
     *copy_out = *segment;
     copy_out->indexes = NULL;
     if (bytes == 0)
@@ -113,7 +123,7 @@ uint32_t ss_manifest_entry_count(const ss_manifest *manifest)
 {
     uint32_t count = manifest->segment_count;
     for (uint32_t i = 0; i < manifest->segment_count; i++)
-        count += ss_word_index_count(&manifest->segments[i]);
+        count += ss_index_count(&manifest->segments[i]);
     return count;
 }
 
@@ -174,7 +184,7 @@ ss_manifest_totals ss_manifest_count(const ss_manifest *manifest)
 
 /* ----- encoding ----- */
 
-/* Encode a segment without its word indexes. Returns the bytes after it. */
+/* Encode a segment without its indexes. Returns the bytes after it. */
 static uint8_t *encode_entry(const ss_manifest_segment *segment, uint8_t *to)
 {
     ss_fields_store(segment_fields, COUNT(segment_fields), segment, to);
@@ -190,7 +200,7 @@ static uint8_t *encode_entry(const ss_manifest_segment *segment, uint8_t *to)
 static uint8_t *encode_segment(const ss_manifest_segment *segment, uint8_t *to)
 {
     to = encode_entry(segment, to);
-    for (uint32_t i = 0; i < ss_word_index_count(segment); i++)
+    for (uint32_t i = 0; i < ss_index_count(segment); i++)
         to = encode_entry(&segment->indexes[i], to);
     return to;
 }
@@ -206,7 +216,7 @@ static size_t manifest_bytes(const ss_manifest *manifest)
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         const ss_manifest_segment *segment = &manifest->segments[i];
         size += entry_bytes(segment);
-        for (uint32_t j = 0; j < ss_word_index_count(segment); j++)
+        for (uint32_t j = 0; j < ss_index_count(segment); j++)
             size += entry_bytes(&segment->indexes[j]);
     }
     return size;
@@ -217,7 +227,7 @@ static uint64_t block_file_bytes(const ss_manifest_segment *segment, const ss_ma
     return SS_HEADER_BYTES + file->block_count * segment->block_bytes;
 }
 
-/* The bytes of a segment's files, without its word indexes. */
+/* The bytes of a segment's files, without its indexes. */
 static uint64_t own_bytes(const ss_manifest_segment *segment)
 {
     uint64_t bytes = segment->directory_bytes + (segment->has_ids ? block_file_bytes(segment, &segment->ids) : 0);
@@ -232,7 +242,7 @@ uint64_t ss_manifest_total_bytes(const ss_manifest *manifest)
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         const ss_manifest_segment *segment = &manifest->segments[i];
         bytes += own_bytes(segment);
-        for (uint32_t j = 0; j < ss_word_index_count(segment); j++)
+        for (uint32_t j = 0; j < ss_index_count(segment); j++)
             bytes += own_bytes(&segment->indexes[j]);
     }
     return bytes;
@@ -254,8 +264,9 @@ static uint8_t *encode(const ss_manifest *manifest, size_t *size_out, sstore_err
     ss_store_le32(bytes + AT_FINGERPRINT_BITS, SS_WORD_BITS * manifest->words);
     ss_store_le32(bytes + AT_DISTANCE, manifest->distance);
     ss_store_le64(bytes + AT_REQUIRED_FEATURES, REQUIRED_FEATURES);
-    ss_store_le32(bytes + AT_FLAGS,
-                  (manifest->has_ids ? FLAG_HAS_IDS : 0) | (manifest->plan_given ? FLAG_PLAN_GIVEN : 0));
+    ss_store_le32(bytes + AT_FLAGS, (manifest->has_ids ? FLAG_HAS_IDS : 0) |
+                                        (manifest->plan_given ? FLAG_PLAN_GIVEN : 0) |
+                                        (manifest->has_id_index ? FLAG_HAS_ID_INDEX : 0));
     ss_store_le64(bytes + AT_NEXT_ID, manifest->next_id);
     ss_store_le32(bytes + AT_RECIPE_BYTES, (uint32_t)recipe_bytes);
     ss_store_le32(bytes + AT_SEGMENT_COUNT, manifest->segment_count);
@@ -354,7 +365,7 @@ static sstore_status check_frame(const uint8_t *bytes, size_t size, const char *
                        "from its records as the version that wrote it prints them",
                        version);
     if (version != SS_FORMAT_VERSION || !ss_fingerprint_bits_valid(bits) || (features & ~REQUIRED_FEATURES) != 0 ||
-        (flags & ~(FLAG_HAS_IDS | FLAG_PLAN_GIVEN)) != 0)
+        (flags & ~KNOWN_FLAGS) != 0)
         return ss_fail(
             error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
             "the store has format version %u, fingerprints of %u bits, features %llx and flags %x; this version "
@@ -421,15 +432,15 @@ static bool segment_plausible(const ss_manifest_segment *segment, const char **r
     return ss_u128_equal(segment->segment_id, ss_segment_id(segment));
 }
 
-/* The plans that were proved last: segments that add and segments that remove may alternate, or word indexes. */
-#define PROVED_PLANS (SSTORE_MAX_WORDS > 2 ? SSTORE_MAX_WORDS : 2)
+/* The plans that were proved last: segments that add and segments that remove may alternate, or indexes. */
+#define PROVED_PLANS (SSTORE_MAX_WORDS + 1)
 
 typedef struct proofs {
     ss_steps steps; /* left for all proofs: a malicious manifest may make each of them as slow as possible */
     const ss_plan *plans[PROVED_PLANS];
     uint32_t capacity;    /* plans that are remembered */
     uint32_t count;       /* so far */
-    uint32_t entry_count; /* segments of the manifest, and their word indexes so far: they take memory */
+    uint32_t entry_count; /* segments of the manifest, and their indexes so far: they take memory */
 } proofs;
 
 /* Whether a segment's plan is complete. Most segments have the plan of a recent one, which needs no second proof. */
@@ -450,7 +461,14 @@ static bool is_unprobed(const ss_plan *plan)
     return plan->table_count == 1 && table->key_mask == 0 && table->prefix_bits == 0 && table->radius == 0;
 }
 
-/* Decode a segment, or the word index of segment->kind. Words, ids and distance are set. */
+static bool is_of_kind(uint32_t kind, uint32_t expected)
+{
+    if (expected == SS_SEGMENT_ADDS)
+        return kind <= SS_SEGMENT_REMOVES;
+    return expected == SS_SEGMENT_ID_INDEX ? (kind & ~SS_ID_INDEX_PACKED) == expected : (kind & 0xffff) == expected;
+}
+
+/* Decode a segment, or the index of segment->kind. Words, ids and distance are set. */
 static sstore_status decode_entry(input *from, ss_manifest_segment *segment, proofs *proved)
 {
     const uint8_t *bytes = take(from, SEGMENT_BYTES);
@@ -459,13 +477,13 @@ static sstore_status decode_entry(input *from, ss_manifest_segment *segment, pro
     if (bytes == NULL)
         return fail_at(from, "a segment is cut short");
     ss_fields_load(segment_fields, COUNT(segment_fields), bytes, segment);
-    const bool is_known = expected == SS_SEGMENT_ADDS ? segment->kind <= SS_SEGMENT_REMOVES
-                                                      : (segment->kind & 0xffff) == expected;
-    if (!is_known)
+    if (!is_of_kind(segment->kind, expected))
         return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file, (uint64_t)(bytes - from->begin),
                        "a segment is of kind %x, which this version of sstore does not support", segment->kind);
     if (expected != SS_SEGMENT_ADDS)
         segment->plan.distance = ss_word_index_distance(segment->kind);
+    if (expected == SS_SEGMENT_ID_INDEX)
+        segment->has_ids = !ss_id_index_is_packed(segment->kind);
     const uint32_t column_bits = ss_load_le32(bytes + AT_COLUMN_BITS);
     if (column_bits != ss_column_bits(segment->words))
         return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file,
@@ -496,10 +514,34 @@ static sstore_status decode_entry(input *from, ss_manifest_segment *segment, pro
     return SSTORE_OK;
 }
 
-/* Decode the word indexes of a segment, and check that they find everything within the store's distance. */
+/* Decode the index of a word. */
+static sstore_status decode_word_index(input *from, const ss_manifest_segment *segment, uint32_t word,
+                                       ss_manifest_segment *index, proofs *proved)
+{
+    *index = (ss_manifest_segment){.words = 1, .has_ids = true, .kind = ss_word_index_kind(word, SS_NO_PROBE)};
+    const sstore_status status = decode_entry(from, index, proved);
+    if (status == SSTORE_OK &&
+        (index->record_count != segment->distinct_count || index->block_bytes != segment->block_bytes))
+        return fail_at(from, "a word index does not fit its segment");
+    return status;
+}
+
+/* Decode the index of the ids. */
+static sstore_status decode_id_index(input *from, const ss_manifest_segment *segment, ss_manifest_segment *index,
+                                     proofs *proved)
+{
+    *index = (ss_manifest_segment){.words = 1, .kind = SS_SEGMENT_ID_INDEX};
+    const sstore_status status = decode_entry(from, index, proved);
+    const bool fits = index->record_count == segment->record_count && index->block_bytes == segment->block_bytes &&
+                      index->plan.table_count == 1 &&
+                      (segment->distinct_count <= UINT64_C(1) << 32 || !ss_id_index_is_packed(index->kind));
+    return status == SSTORE_OK && !fits ? fail_at(from, "an id index does not fit its segment") : status;
+}
+
+/* Decode the indexes of a segment, and check that those of words find everything within the store's distance. */
 static sstore_status decode_indexes(input *from, ss_manifest_segment *segment, proofs *proved)
 {
-    const uint32_t count = ss_word_index_count(segment);
+    const uint32_t count = ss_index_count(segment), words = ss_word_index_count(segment);
     uint32_t reach = 0; /* the sum of radius + 1 */
     sstore_status status = SSTORE_OK;
     segment->indexes = ss_alloc(count, sizeof *segment->indexes);
@@ -507,14 +549,11 @@ static sstore_status decode_indexes(input *from, ss_manifest_segment *segment, p
         return ss_fail_memory(from->error, count * sizeof *segment->indexes);
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
         ss_manifest_segment *index = &segment->indexes[i];
-        *index = (ss_manifest_segment){.words = 1, .has_ids = true, .kind = ss_word_index_kind(i, SS_NO_PROBE)};
-        status = decode_entry(from, index, proved);
-        if (status == SSTORE_OK &&
-            (index->record_count != segment->distinct_count || index->block_bytes != segment->block_bytes))
-            status = fail_at(from, "a word index does not fit its segment");
-        reach += (uint32_t)(ss_word_index_radius(index->kind) + 1);
+        status = i < words ? decode_word_index(from, segment, i, index, proved)
+                           : decode_id_index(from, segment, index, proved);
+        reach += (uint32_t)(ss_word_index_radius(index->kind) + 1); /* an id index adds 0 */
     }
-    if (status == SSTORE_OK && reach <= segment->plan.distance)
+    if (status == SSTORE_OK && words > 0 && reach <= segment->plan.distance)
         status = fail_at(from, "the word indexes do not reach the store's distance");
     return status;
 }
@@ -524,13 +563,14 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
 {
     segment->words = manifest->words;
     segment->has_ids = manifest->has_ids;
+    segment->has_id_index = manifest->has_id_index;
     segment->plan.distance = manifest->distance;
     const sstore_status status = decode_entry(from, segment, proved);
-    if (status != SSTORE_OK || ss_word_index_count(segment) == 0)
+    if (status != SSTORE_OK || ss_index_count(segment) == 0)
         return status;
-    proved->entry_count += ss_word_index_count(segment);
+    proved->entry_count += ss_index_count(segment);
     return proved->entry_count <= SS_MAX_SEGMENTS ? decode_indexes(from, segment, proved)
-                                                  : fail_at(from, "the manifest has too many word indexes");
+                                                  : fail_at(from, "the manifest has too many indexes");
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -564,6 +604,7 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
     manifest->words = ss_load_le32(fixed + AT_FINGERPRINT_BITS) / SS_WORD_BITS;
     manifest->distance = ss_load_le32(fixed + AT_DISTANCE);
     manifest->has_ids = (flags & FLAG_HAS_IDS) != 0;
+    manifest->has_id_index = (flags & FLAG_HAS_ID_INDEX) != 0;
     manifest->plan_given = (flags & FLAG_PLAN_GIVEN) != 0;
     manifest->next_id = ss_load_le64(fixed + AT_NEXT_ID);
     uint32_t segment_count = ss_load_le32(fixed + AT_SEGMENT_COUNT);
@@ -571,6 +612,8 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
         return fail_at(from, "the distance is out of range");
     if (!manifest->has_ids && manifest->next_id != 0)
         return fail_at(from, "a store without ids has a next id");
+    if (!manifest->has_ids && manifest->has_id_index)
+        return fail_at(from, "a store without ids has an id index");
     sstore_status status = decode_recipe(from, ss_load_le32(fixed + AT_RECIPE_BYTES), manifest);
     if (status != SSTORE_OK)
         return status;
@@ -581,7 +624,7 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
         return ss_fail_memory(from->error, segment_count * sizeof *manifest->segments);
     manifest->segment_count = segment_count;
     proofs proved = {.steps = {.left = SS_CALL_STEPS},
-                     .capacity = ss_max_u32(manifest->words, 2),
+                     .capacity = ss_max_u32(manifest->words, 2) + (manifest->has_id_index ? 1 : 0),
                      .entry_count = segment_count};
     for (uint32_t i = 0; i < segment_count; i++) {
         status = decode_segment(from, manifest, &manifest->segments[i], &proved);
@@ -667,7 +710,7 @@ bool ss_manifest_is_newest(const ss_dir *store, const ss_manifest *manifest)
     return is_newest;
 }
 
-/* Whether a folder has the block files of a segment without its word indexes. */
+/* Whether a folder has the block files of a segment without its indexes. */
 static bool has_own_files(const ss_manifest_segment *segment, const ss_dir *folder)
 {
     const uint32_t table_count = segment->plan.table_count;
@@ -684,10 +727,10 @@ static bool has_own_files(const ss_manifest_segment *segment, const ss_dir *fold
 bool ss_manifest_has_files(const ss_manifest_segment *segment, const ss_dir *folder)
 {
     bool has_all = has_own_files(segment, folder);
-    for (uint32_t i = 0; has_all && i < ss_word_index_count(segment); i++) {
+    for (uint32_t i = 0; has_all && i < ss_index_count(segment); i++) {
         char name[SS_NAME_CAPACITY];
         ss_dir inner;
-        ss_word_index_folder_name(name, i);
+        ss_index_folder_name(name, segment, i);
         has_all = ss_dir_open_at(folder, name, &inner, NULL) == SSTORE_OK &&
                   has_own_files(&segment->indexes[i], &inner);
         ss_dir_close(&inner);

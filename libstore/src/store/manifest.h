@@ -14,9 +14,10 @@
 /* Writers add only records that are not in the store, and remove only records that are. So segments that have a record
  * add and remove it in turn, the oldest one adds it, and the newest one decides whether it is in the store. */
 typedef enum ss_segment_kind {
-    SS_SEGMENT_ADDS = 0,      /* its records were added to the store */
-    SS_SEGMENT_REMOVES = 1,   /* its records were removed from the store */
-    SS_SEGMENT_WORD_INDEX = 2 /* it is a word index: see ss_word_index_kind() */
+    SS_SEGMENT_ADDS = 0,       /* its records were added to the store */
+    SS_SEGMENT_REMOVES = 1,    /* its records were removed from the store */
+    SS_SEGMENT_WORD_INDEX = 2, /* it is a word index: see ss_word_index_kind() */
+    SS_SEGMENT_ID_INDEX = 3    /* it is an id index, perhaps with SS_ID_INDEX_PACKED */
 } ss_segment_kind;
 
 /*
@@ -42,6 +43,18 @@ static inline uint32_t ss_word_index_distance(uint32_t kind)
     return radius == SS_NO_PROBE ? 0 : (uint32_t)radius;
 }
 
+/*
+ * Id indexes. In a store with an id index, each segment that adds has one: a segment of 64-bit fingerprints that leads
+ * from ids to ranks in table 0. If all ids and ranks of the segment have at most 32 bits, it is packed: its
+ * fingerprints are id * 2^32 + rank, one a record, and it has no ids. Otherwise its records are (id, rank).
+ */
+#define SS_ID_INDEX_PACKED 0x100u /* in `kind` */
+
+static inline bool ss_id_index_is_packed(uint32_t kind)
+{
+    return (kind & SS_ID_INDEX_PACKED) != 0;
+}
+
 /* A block file, as the manifest describes it. */
 typedef struct ss_manifest_file {
     uint64_t block_count;
@@ -51,8 +64,9 @@ typedef struct ss_manifest_file {
 typedef struct ss_manifest_segment {
     ss_u128 segment_id;
     uint32_t kind;          /* ss_segment_kind, or ss_word_index_kind() */
-    uint32_t words;         /* of a fingerprint: the store's, or 1 in a word index */
-    bool has_ids;           /* the store has, or it is a word index */
+    uint32_t words;         /* of a fingerprint: the store's, or 1 in an index */
+    bool has_ids;           /* the store has, or it is a word index, or an id index that is not packed */
+    bool has_id_index;      /* the store has */
     uint64_t folder_number; /* the folder is seg-<16 hex digits of it> */
     uint64_t record_count, distinct_count;
     ss_u128 content_sum;  /* of its records; see ss_content_add() */
@@ -64,7 +78,7 @@ typedef struct ss_manifest_segment {
     ss_plan plan;         /* its distance is the store's */
     ss_manifest_file tables[SS_MAX_TABLES];
     ss_manifest_file ids;                /* zero in a store without ids */
-    struct ss_manifest_segment *indexes; /* one a word; NULL: it has none. Owned by the manifest */
+    struct ss_manifest_segment *indexes; /* one a word, then that of ids; NULL: it has none. Owned by the manifest */
 } ss_manifest_segment;
 
 /* The number of a segment's word indexes. */
@@ -73,10 +87,21 @@ static inline uint32_t ss_word_index_count(const ss_manifest_segment *segment)
     return segment->words > 1 && segment->kind == SS_SEGMENT_ADDS ? segment->words : 0;
 }
 
+/* The number of a segment's indexes: those of its words, then that of its ids. */
+static inline uint32_t ss_index_count(const ss_manifest_segment *segment)
+{
+    const bool has_id_index = segment->has_id_index && segment->kind == SS_SEGMENT_ADDS;
+    return ss_word_index_count(segment) + (has_id_index ? 1 : 0);
+}
+
+/* The name of the folder of an index, in that of its segment. */
+void ss_index_folder_name(char name[SS_NAME_CAPACITY], const ss_manifest_segment *segment, uint32_t index);
+
 typedef struct ss_manifest {
     uint32_t words; /* of a fingerprint */
     uint32_t distance;
     bool has_ids;
+    bool has_id_index;
     bool plan_given; /* the user chose the plan, and all segments use it; otherwise each has its own */
     uint64_t next_id;
     char *recipe; /* owned, never NULL; "" if none was given */
@@ -153,12 +178,12 @@ uint64_t ss_manifest_total_bytes(const ss_manifest *manifest);
 /* A segment's id, a hash of its kind, content sum, counts, plan and block size. */
 ss_u128 ss_segment_id(const ss_manifest_segment *segment);
 
-/* Copy a segment with its word indexes; free the copy with ss_manifest_segment_free(). MEMORY. */
+/* Copy a segment with its indexes; free the copy with ss_manifest_segment_free(). MEMORY. */
 sstore_status ss_manifest_segment_copy(const ss_manifest_segment *segment, ss_manifest_segment *copy_out,
                                        sstore_error *error);
 void ss_manifest_segment_free(ss_manifest_segment *segment);
 
-/* The segments of the manifest, and their word indexes. */
+/* The segments of the manifest, and their indexes. */
 uint32_t ss_manifest_entry_count(const ss_manifest *manifest);
 
 /* What the manifest says about a block file of a segment. */

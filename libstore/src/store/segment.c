@@ -193,33 +193,34 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
     return status;
 }
 
-sstore_status ss_segment_dir_open(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t word,
+sstore_status ss_segment_dir_open(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t index,
                                   ss_dir *dir_out, sstore_error *error)
 {
     char name[SS_NAME_CAPACITY];
     ss_dir folder = SS_DIR_NONE;
     ss_folder_name(name, SS_SEGMENT_PREFIX, metadata->folder_number);
-    if (word == SS_NO_INDEX)
+    if (index == SS_NO_INDEX)
         return ss_dir_open_at(store, name, dir_out, error);
     *dir_out = SS_DIR_NONE;
     sstore_status status = ss_dir_open_at(store, name, &folder, error);
-    ss_word_index_folder_name(name, word);
+    ss_index_folder_name(name, metadata, index);
     if (status == SSTORE_OK)
         status = ss_dir_open_at(&folder, name, dir_out, error);
     ss_dir_close(&folder);
     return status;
 }
 
-sstore_status ss_word_index_dir_make(const ss_dir *segment, uint32_t word, ss_dir *dir_out, sstore_error *error)
+sstore_status ss_index_dir_make(const ss_dir *dir, const ss_manifest_segment *segment, uint32_t index, ss_dir *dir_out,
+                                sstore_error *error)
 {
     char name[SS_NAME_CAPACITY];
     *dir_out = SS_DIR_NONE;
-    ss_word_index_folder_name(name, word);
-    const sstore_status status = ss_dir_make_at(segment, name, error);
-    return status == SSTORE_OK ? ss_dir_open_at(segment, name, dir_out, error) : status;
+    ss_index_folder_name(name, segment, index);
+    const sstore_status status = ss_dir_make_at(dir, name, error);
+    return status == SSTORE_OK ? ss_dir_open_at(dir, name, dir_out, error) : status;
 }
 
-/* Open a segment, or a word index, in its folder. */
+/* Open a segment, or an index, in its folder. */
 static sstore_status open_in(const ss_dir *dir, const ss_manifest_segment *part, const ss_segment_use *use,
                              ss_segment **segment_out, sstore_error *error)
 {
@@ -243,15 +244,15 @@ static sstore_status open_in(const ss_dir *dir, const ss_manifest_segment *part,
     return status;
 }
 
-sstore_status ss_segment_open_part(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t word,
+sstore_status ss_segment_open_part(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t index,
                                    const ss_segment_use *use, ss_segment **segment_out, sstore_error *error)
 {
-    const ss_manifest_segment *part = word == SS_NO_INDEX ? metadata : &metadata->indexes[word];
+    const ss_manifest_segment *part = index == SS_NO_INDEX ? metadata : &metadata->indexes[index];
     ss_dir dir;
     *segment_out = NULL;
-    sstore_status status = ss_segment_dir_open(store, metadata, word, &dir, error);
+    sstore_status status = ss_segment_dir_open(store, metadata, index, &dir, error);
     ss_segment_use part_use = *use;
-    part_use.few_files = word != SS_NO_INDEX;
+    part_use.few_files = index != SS_NO_INDEX;
     if (status == SSTORE_OK)
         status = open_in(&dir, part, &part_use, segment_out, error);
     ss_dir_close(&dir);
@@ -270,30 +271,42 @@ sstore_status ss_segment_open_staged(const ss_dir *dir, const ss_manifest_segmen
     return open_in(dir, metadata, &use, segment_out, error);
 }
 
+/* Open an index. It is left out if its folder is missing and that is only to be reported. */
+static sstore_status open_index(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t index,
+                                const ss_segment_use *use, ss_segment **index_out, sstore_error *error)
+{
+    sstore_error problem;
+    const sstore_status status = ss_segment_open_part(store, metadata, index, use, index_out, &problem);
+    if (status == SSTORE_OK || use->on_problem == NULL || !ss_is_of_one_file(&problem))
+        return status == SSTORE_OK ? status : ss_fail_as(error, &problem);
+    use->on_problem(use->context, &problem);
+    return SSTORE_OK;
+}
+
+static sstore_status open_indexes(const ss_dir *store, const ss_manifest_segment *metadata, const ss_segment_use *use,
+                                  ss_segment *segment, sstore_error *error)
+{
+    const uint32_t words = ss_word_index_count(metadata), wanted = use->without_words ? 0 : words;
+    sstore_status status = SSTORE_OK;
+    segment->indexes = ss_alloc(wanted, sizeof(ss_segment *));
+    if (segment->indexes == NULL)
+        return ss_fail_memory(error, wanted * sizeof(ss_segment *));
+    for (; status == SSTORE_OK && segment->index_count < wanted; segment->index_count++)
+        status = open_index(store, metadata, segment->index_count, use, &segment->indexes[segment->index_count], error);
+    if (status == SSTORE_OK && words < ss_index_count(metadata))
+        status = open_index(store, metadata, words, use, &segment->id_index, error);
+    return status;
+}
+
 sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *metadata, const ss_segment_use *use,
                               ss_segment **segment_out, sstore_error *error)
 {
-    const uint32_t count = use->records_only || use->without_indexes ? 0 : ss_word_index_count(metadata);
     sstore_status status = ss_segment_open_part(store, metadata, SS_NO_INDEX, use, segment_out, error);
-    if (status != SSTORE_OK || count == 0)
+    if (status != SSTORE_OK || use->records_only || ss_index_count(metadata) == 0)
         return status;
-    ss_segment *segment = *segment_out;
-    segment->indexes = ss_alloc(count, sizeof(ss_segment *));
-    if (segment->indexes == NULL)
-        status = ss_fail_memory(error, count * sizeof(ss_segment *));
-    for (; status == SSTORE_OK && segment->index_count < count; segment->index_count++) {
-        sstore_error problem;
-        status = ss_segment_open_part(store, metadata, segment->index_count, use,
-                                      &segment->indexes[segment->index_count], &problem);
-        if (status != SSTORE_OK && use->on_problem != NULL && ss_is_of_one_file(&problem)) { /* its folder is missing */
-            use->on_problem(use->context, &problem);
-            status = SSTORE_OK;
-        } else if (status != SSTORE_OK) {
-            (void)ss_fail_as(error, &problem);
-        }
-    }
+    status = open_indexes(store, metadata, use, *segment_out, error);
     if (status != SSTORE_OK) {
-        ss_segment_release(segment);
+        ss_segment_release(*segment_out);
         *segment_out = NULL;
     }
     return status;
@@ -311,6 +324,7 @@ void ss_segment_release(ss_segment *segment)
         return;
     for (uint32_t i = 0; i < segment->index_count; i++)
         ss_segment_release(segment->indexes[i]);
+    ss_segment_release(segment->id_index);
     ss_free(segment->indexes);
     for (uint32_t i = 0; i < segment->table_count; i++) {
         ss_block_reader_close(&segment->tables[i].blocks);

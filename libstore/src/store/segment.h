@@ -75,10 +75,11 @@ typedef struct ss_table {
 
 typedef struct ss_segment {
     atomic_uint reference_count;
-    ss_manifest_segment metadata; /* without the word indexes */
+    ss_manifest_segment metadata; /* without the indexes */
     uint32_t index_count;
     struct ss_segment **indexes; /* the word indexes, one a word; owned. Table 0 then holds whole fingerprints. Only
                                     with ss_segment_use.on_problem: NULL for one that cannot be opened */
+    struct ss_segment *id_index; /* owned; NULL: there is none, or as above */
     ss_directory *directory;
     uint32_t table_count; /* open ones */
     ss_table *tables;
@@ -95,15 +96,15 @@ typedef void (*ss_file_problem_fn)(void *context, const sstore_error *problem);
 
 /* How to open a segment. */
 typedef struct ss_segment_use {
-    bool records_only;    /* only table 0 and the ids, to read all records in order with two files and little memory */
-    bool blocks_only;     /* only the block files, without the directory; one that is missing is DAMAGED */
-    bool without_indexes; /* no word indexes */
+    bool records_only;  /* only table 0 and the ids, to read all records in order with two files and little memory */
+    bool blocks_only;   /* only the block files, without the directory; one that is missing is DAMAGED */
+    bool without_words; /* no word indexes */
     ss_file_problem_fn on_problem; /* with blocks_only: reports each block file that cannot be opened, which then has no
-                                      blocks, and each folder of a word index; NULL: opening fails */
+                                      blocks, and each folder of an index; NULL: opening fails */
     void *context;                 /* of on_problem */
     sstore_io io;                  /* not AUTO */
     sstore_strategy strategy;
-    bool few_files; /* set for word indexes, which have many files: the small ones do not stay open */
+    bool few_files; /* set for indexes, which have many files: the small ones do not stay open */
 } ss_segment_use;
 
 /* Open a segment of the store in `store`, described by its part of the manifest. Errors as sstore_open(). */
@@ -115,23 +116,30 @@ ss_segment *ss_segment_retain(ss_segment *segment);
 /* Drop a reference; the last one closes the segment. NULL is allowed. */
 void ss_segment_release(ss_segment *segment);
 
-/* A part of a segment that is read and written like a segment: itself, or one of its word indexes. */
+/* A part of a segment that is read and written like a segment: itself, or one of its indexes, by number. */
 #define SS_NO_INDEX UINT32_MAX
 
-/* Open the word index `word` of a segment, or the segment alone (SS_NO_INDEX); otherwise as ss_segment_open(). */
-sstore_status ss_segment_open_part(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t word,
+/* Open an index of a segment, or the segment alone (SS_NO_INDEX); otherwise as ss_segment_open(). */
+sstore_status ss_segment_open_part(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t index,
                                    const ss_segment_use *use, ss_segment **segment_out, sstore_error *error);
 
 /* Open a segment that is staged in `dir` to read its records only; otherwise as ss_segment_open(). */
 sstore_status ss_segment_open_staged(const ss_dir *dir, const ss_manifest_segment *metadata, ss_segment **segment_out,
                                      sstore_error *error);
 
-/* Open the folder of a segment, or of its word index. Errors as ss_dir_open_at(). */
-sstore_status ss_segment_dir_open(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t word,
+/* Open the folder of a segment, or of its index. Errors as ss_dir_open_at(). */
+sstore_status ss_segment_dir_open(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t index,
                                   ss_dir *dir_out, sstore_error *error);
 
-/* Make and open the folder of a word index in that of its segment. Errors as ss_dir_make_at(), ss_dir_open_at(). */
-sstore_status ss_word_index_dir_make(const ss_dir *segment, uint32_t word, ss_dir *dir_out, sstore_error *error);
+/* Make and open the folder of an index in `dir`, that of its segment. Errors as ss_dir_make_at(), ss_dir_open_at(). */
+sstore_status ss_index_dir_make(const ss_dir *dir, const ss_manifest_segment *segment, uint32_t index, ss_dir *dir_out,
+                                sstore_error *error);
+
+/* What the manifest says of a part. */
+static inline ss_manifest_segment *ss_segment_part(ss_manifest_segment *segment, uint32_t index)
+{
+    return index == SS_NO_INDEX ? segment : &segment->indexes[index];
+}
 
 static inline bool ss_segment_removes(const ss_segment *segment)
 {

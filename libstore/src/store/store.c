@@ -18,7 +18,7 @@ static uint64_t block_file_bytes(uint64_t block_count, uint32_t block_bytes, sst
     return checked_bytes + (io == SSTORE_IO_MEMORY || ss_block_file_is_copied(bytes, io) ? bytes : 0);
 }
 
-/* A segment, or one of its word indexes. */
+/* A segment, or one of its indexes. */
 static uint64_t part_bytes(const ss_manifest_segment *segment, sstore_io io)
 {
     uint64_t bytes = segment->directory_bytes + sizeof(ss_segment) + segment->plan.table_count * sizeof(ss_table);
@@ -31,7 +31,7 @@ static uint64_t part_bytes(const ss_manifest_segment *segment, sstore_io io)
 
 static uint64_t segment_bytes(const ss_manifest_segment *segment, sstore_io io)
 {
-    const uint32_t index_count = ss_word_index_count(segment);
+    const uint32_t index_count = ss_index_count(segment);
     uint64_t bytes = part_bytes(segment, io) + index_count * (sizeof(ss_segment *) + sizeof *segment->indexes);
     for (uint32_t i = 0; i < index_count; i++)
         bytes += part_bytes(&segment->indexes[i], io);
@@ -78,16 +78,31 @@ static sstore_status check_memory(const sstore *store, const ss_opening *how, ss
                    (double)needed / 0x1p20, (double)max / 0x1p20);
 }
 
-/* The segment with this metadata that another handle of the store has open; NULL if there is none. Segments never
- * change, but one with the same id may lie in another folder, with another directory. */
+/* Whether an open segment or index has this metadata. Segments never change, but one with the same id may lie in
+ * another folder, with another directory. */
+static bool is_of(const ss_segment *open, const ss_manifest_segment *metadata)
+{
+    const ss_manifest_segment *own = &open->metadata;
+    return ss_u128_equal(own->segment_id, metadata->segment_id) && own->folder_number == metadata->folder_number &&
+           ss_u128_equal(own->directory_checksum, metadata->directory_checksum);
+}
+
+/* The same with the indexes, on which the segment's id does not depend. */
+static bool is_of_with_indexes(const ss_segment *open, const ss_manifest_segment *metadata)
+{
+    const uint32_t words = ss_word_index_count(metadata), count = ss_index_count(metadata);
+    bool is_same = is_of(open, metadata) && open->index_count == words && (open->id_index != NULL) == (count > words);
+    for (uint32_t i = 0; is_same && i < count; i++)
+        is_same = is_of(i < words ? open->indexes[i] : open->id_index, &metadata->indexes[i]);
+    return is_same;
+}
+
+/* The segment with this metadata that another handle of the store has open; NULL if there is none. */
 static ss_segment *find_open(const sstore *other, const ss_manifest_segment *metadata)
 {
-    for (uint32_t i = 0; other != NULL && i < other->manifest.segment_count; i++) {
-        const ss_manifest_segment *known = &other->segments[i]->metadata;
-        if (ss_u128_equal(known->segment_id, metadata->segment_id) && known->folder_number == metadata->folder_number &&
-            ss_u128_equal(known->directory_checksum, metadata->directory_checksum))
+    for (uint32_t i = 0; other != NULL && i < other->manifest.segment_count; i++)
+        if (is_of_with_indexes(other->segments[i], metadata))
             return other->segments[i];
-    }
     return NULL;
 }
 
@@ -95,7 +110,7 @@ static sstore_status open_segments(sstore *store, const sstore *other, sstore_er
 {
     const ss_manifest *manifest = &store->manifest;
     const ss_segment_use use = {.records_only = store->records_only,
-                                .without_indexes = store->without_indexes,
+                                .without_words = store->without_words,
                                 .io = store->options.io,
                                 .strategy = store->options.strategy};
     uint32_t adding_count = 0;
@@ -175,7 +190,7 @@ sstore_status ss_store_open(const ss_opening *how, sstore **store_out, sstore_er
     *store = (sstore){.dir = SS_DIR_NONE,
                       .options = how->options,
                       .records_only = how->records_only,
-                      .without_indexes = how->without_indexes};
+                      .without_words = how->without_words};
     store->options.recipe = NULL;
     sstore_status status = how->dir != NULL ? ss_dir_copy(how->dir, &store->dir, error)
                                             : ss_store_dir_open(how->path, &store->dir, error);
@@ -212,7 +227,7 @@ sstore_status ss_store_open_in(const ss_dir *dir, ss_store_use use, sstore **sto
     const ss_opening how = {.dir = dir,
                             .options = for_writers,
                             .records_only = use == SS_STORE_RECORDS,
-                            .without_indexes = use != SS_STORE_QUERIES};
+                            .without_words = use != SS_STORE_QUERIES};
     return ss_store_open(&how, store_out, error);
 }
 

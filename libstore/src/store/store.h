@@ -14,7 +14,7 @@ struct sstore {
     ss_manifest manifest;
     sstore_open_options options; /* without the recipe, which is the caller's */
     bool records_only;           /* opened by ss_store_open_records() */
-    bool without_indexes;        /* opened by ss_store_open_in() for look-ups: there are no word indexes */
+    bool without_words;          /* opened by ss_store_open_in() for look-ups: there are no word indexes */
     ss_segment **segments;       /* manifest.segment_count of them, the oldest first */
     uint32_t removal_end;        /* no segment from this one on removes records; 0: none does */
     bool several_add;            /* several segments add records */
@@ -37,7 +37,7 @@ typedef struct ss_opening {
     const sstore *other; /* another handle on the store, whose open segments are shared; or NULL */
     const char *recipe;  /* the store must have it; NULL: any */
     sstore_open_options options;
-    bool records_only, without_indexes;
+    bool records_only, without_words;
     uint64_t (*cursor_bytes)(const ss_manifest *manifest, sstore_io io); /* of a cursor, which counts for the options'
                                                                             maximum; NULL: there will be none */
 } ss_opening;

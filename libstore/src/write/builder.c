@@ -155,6 +155,7 @@ sstore_status ss_builder_publish(const sstore_builder *builder, uint32_t first, 
     ss_manifest manifest = builder->extends ? *before : new_store;
     if (builder->recipe[0] != '\0')
         manifest.recipe = builder->recipe;
+    manifest.has_id_index = builder->spec.has_id_index;
     const uint32_t newer = manifest.segment_count - end;
     uint32_t fresh[SS_MAX_MADE];
     manifest.next_id = builder->next_id;

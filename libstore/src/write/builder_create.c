@@ -33,6 +33,12 @@ static sstore_status fail_recipe(sstore_error *error)
                             SS_MAX_RECIPE_BYTES);
 }
 
+static sstore_status fail_id_index(const char *path, sstore_error *error)
+{
+    return ss_fail(error, SSTORE_ERROR_ARGUMENT, 0, path, SSTORE_NO_OFFSET,
+                   "a store without ids cannot have an id index");
+}
+
 static sstore_status check_options(const sstore_write_options *options, bool is_new, sstore_error *error)
 {
     const uint32_t words = is_new ? options->fingerprint_bits / SS_WORD_BITS : 1;
@@ -41,6 +47,8 @@ static sstore_status check_options(const sstore_write_options *options, bool is_
         status = ss_check_memory(options->memory_bytes, SS_MIN_MEMORY_BYTES, error);
     if (status == SSTORE_OK && options->recipe != NULL && !is_recipe(options->recipe))
         status = fail_recipe(error);
+    if (status == SSTORE_OK && options->no_ids && options->id_index)
+        status = fail_id_index(NULL, error);
     return status;
 }
 
@@ -96,7 +104,10 @@ static sstore_status take_from_store(sstore_builder *builder, const sstore_write
     builder->spec.words = manifest->words;
     builder->spec.distance = manifest->distance;
     builder->spec.has_ids = manifest->has_ids;
+    builder->spec.has_id_index |= manifest->has_id_index;
     builder->next_id = builder->base_next_id = manifest->next_id;
+    if (options->id_index && !manifest->has_ids)
+        return fail_id_index(builder->transaction->path, error);
     if (options->block_bytes == 0 && manifest->segment_count > 0)
         builder->spec.block_bytes = manifest->segments[0].block_bytes;
     return set_plan(builder, builder->spec.kind == SS_SEGMENT_ADDS ? options->plan : NULL, error);
@@ -184,6 +195,7 @@ sstore_status ss_builder_open(const char *path, ss_transaction *transaction, ss_
         .kind = kind,
         .words = options->fingerprint_bits / SS_WORD_BITS,
         .has_ids = !options->no_ids,
+        .has_id_index = options->id_index,
         .distance = options->distance,
         .block_bytes = options->block_bytes != 0 ? options->block_bytes : SS_DEFAULT_BLOCK_BYTES,
         .pool = &builder->pool,

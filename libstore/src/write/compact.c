@@ -67,11 +67,12 @@ ss_segment_range ss_tiers_find(const ss_manifest *manifest, uint64_t added_count
     return first < end ? (ss_segment_range){first, end} : (ss_segment_range){0, 0};
 }
 
-/* The segments to compact. A single one is rewritten only if another plan or block size is wanted. */
+/* The segments to compact. A single one is rewritten only if another form is wanted. */
 static ss_segment_range choose_range(const ss_manifest *manifest, sstore_compaction scope,
                                      const sstore_write_options *options)
 {
-    const bool has_form = options->plan != NULL || options->block_bytes != 0;
+    const bool has_form = options->plan != NULL || options->block_bytes != 0 ||
+                          (options->id_index && !manifest->has_id_index);
     if (scope == SSTORE_COMPACTION_TIERS)
         return ss_tiers_find(manifest, 0);
     return (ss_segment_range){0, manifest->segment_count > 1 || has_form ? manifest->segment_count : 0};
@@ -272,6 +273,8 @@ sstore_status sstore_compact(const char *path, sstore_compaction scope, const ss
         return status;
     if (scope > SSTORE_COMPACTION_TIERS)
         return ss_fail_argument(error, "sstore_compact: compaction %d does not exist", (int)scope);
+    if (scope != SSTORE_COMPACTION_ALL && taken.id_index)
+        return ss_fail_argument(error, "sstore_compact: only a compaction of all segments can add an id index");
     taken.no_compact = true; /* it is one */
     return compact(path, scope, &taken, change_out, error);
 }

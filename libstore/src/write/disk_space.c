@@ -24,7 +24,7 @@ static segment_bytes expect_segment(const ss_segment_spec *spec, const ss_plan *
                                .key_bytes = plan->table_count > 1 ? sizeof(uint64_t) : 0};
     const double block_share = (double)spec->block_bytes / ss_rows_capacity(spec->block_bytes, spec->words);
     const double first = store->fingerprint_count * block_share + cost.ids_bytes;
-    if (!ss_segment_has_indexes(spec))
+    if (!ss_segment_has_word_indexes(spec))
         return (segment_bytes){.first = first, .total = first};
     index.has_ids = true;
     index.id_bits = 0;

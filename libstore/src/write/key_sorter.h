@@ -1,6 +1,6 @@
 /*
- * key_sorter.h - reads table 0, and sorts what another table or a word index is made of: fingerprints with permuted
- * bits, or a word of each fingerprint with its rank.
+ * key_sorter.h - reads table 0 or the ids, and sorts what another table or an index is made of: fingerprints with
+ * permuted bits, or a word of each fingerprint, or each id, with its rank.
  */
 #ifndef SS_KEY_SORTER_H
 #define SS_KEY_SORTER_H
@@ -24,6 +24,9 @@ typedef struct ss_key_sorter {
     ss_table_iterator *iterators; /* one a thread */
     /* Of the current sort: */
     uint32_t word;
+    bool packed;
+    ss_checked_blocks ids;
+    ss_ids_iterator *ids_iterators; /* one a thread */
     ss_permutation permutation;
     ss_sorter *sorter;
 } ss_key_sorter;
@@ -36,5 +39,10 @@ void ss_key_sorter_close(ss_key_sorter *keys);
  * `number`. All are counted as progress. Release *pieces_out, but not after a failure. IO, MEMORY, DAMAGED, STOPPED. */
 sstore_status ss_key_sorter_run(ss_key_sorter *keys, uint32_t number, ss_sorted_pieces *pieces_out,
                                 sstore_error *error);
+
+/* Sort what the index of the ids is made of: (id, rank), or if it is `packed` id * 2^32 + rank. Otherwise as
+ * ss_key_sorter_run(). */
+sstore_status ss_key_sorter_run_ids(ss_key_sorter *keys, bool packed, ss_sorted_pieces *pieces_out,
+                                    sstore_error *error);
 
 #endif

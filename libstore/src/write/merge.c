@@ -97,6 +97,14 @@ static sstore_status build_shard(inputs *from, const char *path, const sstore_wr
     return status;
 }
 
+static bool all_have_id_index(const inputs *from)
+{
+    bool all = true;
+    for (size_t i = 0; i < from->count; i++)
+        all &= from->stores[i]->manifest.has_id_index;
+    return all;
+}
+
 /* Set the options of the store that is made to what the inputs have. A shard of 1 is the whole. */
 static sstore_status settle_options(const inputs *from, const char *path, sstore_write_options *options,
                                     sstore_error *error)
@@ -109,6 +117,7 @@ static sstore_status settle_options(const inputs *from, const char *path, sstore
     options->recipe = manifest->recipe;
     options->distance = manifest->distance;
     options->no_ids = !manifest->has_ids;
+    options->id_index |= all_have_id_index(from);
     options->shard_count = ss_max_u32(options->shard_count, 1);
     if (options->shard < options->shard_count)
         return SSTORE_OK;

@@ -22,26 +22,26 @@ typedef struct reindexing {
 
 /* ----- choosing ----- */
 
-/* Open a segment without its word indexes (SS_NO_INDEX), or one of these. */
-static sstore_status open_part(const reindexing *self, uint32_t number, uint32_t word, bool blocks_only,
+/* Open a segment without its indexes (SS_NO_INDEX), or one of these. */
+static sstore_status open_part(const reindexing *self, uint32_t number, uint32_t index, bool blocks_only,
                                ss_segment **segment_out, sstore_error *error)
 {
     const ss_segment_use use = {.blocks_only = blocks_only, .io = SSTORE_IO_PREAD};
-    return ss_segment_open_part(&self->transaction.store, &self->manifest.segments[number], word, &use, segment_out,
+    return ss_segment_open_part(&self->transaction.store, &self->manifest.segments[number], index, &use, segment_out,
                                 error);
 }
 
 /* Check whether a part can be used as it is. If not, and its block files are intact, its directory is to be
  * rebuilt. */
-static sstore_status check_part(const reindexing *self, uint32_t number, uint32_t word, bool *is_usable_out,
+static sstore_status check_part(const reindexing *self, uint32_t number, uint32_t index, bool *is_usable_out,
                                 sstore_error *error)
 {
     ss_segment *segment;
     sstore_error reason = {.status = SSTORE_OK};
-    sstore_status status = open_part(self, number, word, false, &segment, &reason);
+    sstore_status status = open_part(self, number, index, false, &segment, &reason);
     *is_usable_out = status == SSTORE_OK;
     if (status != SSTORE_OK && ss_directory_is_lost(&reason))
-        status = open_part(self, number, word, true, &segment, error);
+        status = open_part(self, number, index, true, &segment, error);
     else if (status != SSTORE_OK)
         status = ss_fail_as(error, &reason);
     ss_segment_release(segment);
@@ -51,11 +51,11 @@ static sstore_status check_part(const reindexing *self, uint32_t number, uint32_
 /* Check all parts of a segment. It is usable if all are; each is checked. */
 static sstore_status check_segment(const reindexing *self, uint32_t number, bool *is_usable_out, sstore_error *error)
 {
-    const uint32_t index_count = ss_word_index_count(&self->manifest.segments[number]);
+    const uint32_t index_count = ss_index_count(&self->manifest.segments[number]);
     bool is_usable;
     sstore_status status = check_part(self, number, SS_NO_INDEX, is_usable_out, error);
-    for (uint32_t word = 0; status == SSTORE_OK && word < index_count; word++) {
-        status = check_part(self, number, word, &is_usable, error);
+    for (uint32_t i = 0; status == SSTORE_OK && i < index_count; i++) {
+        status = check_part(self, number, i, &is_usable, error);
         *is_usable_out &= is_usable;
     }
     return status;
@@ -200,13 +200,13 @@ static sstore_status make_directory(reindexing *self, const ss_segment *segment,
 /* ----- segments ----- */
 
 /* Link or copy a part's block files into its new folder. */
-static sstore_status link_blocks(const reindexing *self, const ss_manifest_segment *segment_metadata, uint32_t word,
-                                 const ss_dir *to, sstore_error *error)
+static sstore_status link_blocks(const reindexing *self, ss_manifest_segment *segment, uint32_t index, const ss_dir *to,
+                                 sstore_error *error)
 {
-    const ss_manifest_segment *metadata = word == SS_NO_INDEX ? segment_metadata : &segment_metadata->indexes[word];
+    const ss_manifest_segment *metadata = ss_segment_part(segment, index);
     char name[SS_NAME_CAPACITY];
     ss_dir from;
-    sstore_status status = ss_segment_dir_open(&self->transaction.store, segment_metadata, word, &from, error);
+    sstore_status status = ss_segment_dir_open(&self->transaction.store, segment, index, &from, error);
     for (uint32_t i = 0; status == SSTORE_OK && i < metadata->plan.table_count; i++) {
         ss_block_file_name(name, i);
         status = ss_file_link_or_copy(&from, to, name, error);
@@ -218,27 +218,28 @@ static sstore_status link_blocks(const reindexing *self, const ss_manifest_segme
 }
 
 /* Make a part with a new directory in `dir`. */
-static sstore_status make_part(reindexing *self, uint32_t number, uint32_t word, const ss_dir *dir, sstore_error *error)
+static sstore_status make_part(reindexing *self, uint32_t number, uint32_t index, const ss_dir *dir,
+                               sstore_error *error)
 {
     ss_manifest_segment *metadata = &self->manifest.segments[number];
     ss_segment *segment;
-    sstore_status status = open_part(self, number, word, true, &segment, error);
+    sstore_status status = open_part(self, number, index, true, &segment, error);
     if (status == SSTORE_OK)
-        status = make_directory(self, segment, dir, word == SS_NO_INDEX ? metadata : &metadata->indexes[word], error);
+        status = make_directory(self, segment, dir, ss_segment_part(metadata, index), error);
     if (status == SSTORE_OK)
-        status = link_blocks(self, metadata, word, dir, error);
+        status = link_blocks(self, metadata, index, dir, error);
     ss_segment_release(segment);
     return status;
 }
 
-/* Make a word index with a new directory in a folder of its own. */
-static sstore_status make_index(reindexing *self, uint32_t number, uint32_t word, const ss_dir *dir,
+/* Make an index with a new directory in a folder of its own. */
+static sstore_status make_index(reindexing *self, uint32_t number, uint32_t index, const ss_dir *dir,
                                 sstore_error *error)
 {
     ss_dir inner;
-    sstore_status status = ss_word_index_dir_make(dir, word, &inner, error);
+    sstore_status status = ss_index_dir_make(dir, &self->manifest.segments[number], index, &inner, error);
     if (status == SSTORE_OK)
-        status = make_part(self, number, word, &inner, error);
+        status = make_part(self, number, index, &inner, error);
     if (status == SSTORE_OK)
         status = ss_dir_sync(&inner, error);
     ss_dir_close(&inner);
@@ -253,8 +254,8 @@ static sstore_status rebuild_directories(reindexing *self, uint32_t number, ssto
         return status;
     const ss_dir *dir = &self->transaction.staged[self->transaction.staged_count - 1]->dir;
     status = make_part(self, number, SS_NO_INDEX, dir, error);
-    for (uint32_t word = 0; status == SSTORE_OK && word < ss_word_index_count(&self->manifest.segments[number]); word++)
-        status = make_index(self, number, word, dir, error);
+    for (uint32_t i = 0; status == SSTORE_OK && i < ss_index_count(&self->manifest.segments[number]); i++)
+        status = make_index(self, number, i, dir, error);
     return status;
 }
 
@@ -270,8 +271,8 @@ static sstore_status make_all_again(reindexing *self, sstore_error *error)
     for (uint32_t i = 0; i < self->chosen_count; i++) {
         const ss_manifest_segment *segment = &self->manifest.segments[self->chosen[i]];
         self->item_count += count_items(segment);
-        for (uint32_t word = 0; word < ss_word_index_count(segment); word++)
-            self->item_count += count_items(&segment->indexes[word]);
+        for (uint32_t j = 0; j < ss_index_count(segment); j++)
+            self->item_count += count_items(&segment->indexes[j]);
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < self->chosen_count; i++)
         status = rebuild_directories(self, self->chosen[i], error);

@@ -66,6 +66,7 @@ sstore_status ss_segment_choose_plan(const ss_segment_spec *spec, const ss_expec
 /* With several words, in ns a record and word. */
 #define WHOLE_NS 25.0
 #define INDEX_NS 150.0
+#define ID_INDEX_NS 50.0
 
 /* Begin a phase of the current table, of `total` items, which ends `end_ns` a record after the table's begin. */
 static void begin_phase(const ss_segment_spec *spec, const ss_table_writer *table, const char *phase, uint64_t total,
@@ -81,12 +82,18 @@ static void begin_phase(const ss_segment_spec *spec, const ss_table_writer *tabl
                       spec->begin_fraction + (spec->end_fraction - spec->begin_fraction) * done);
 }
 
-/* The part of the call's work that is done when the whole fingerprints and the indexes of `indexes` words are
- * written. */
-static double done_fraction(const ss_segment_spec *spec, uint32_t indexes)
+/* The part of the call's work that is done when the tables are written, and the indexes of `words` words; or, with
+ * `ids`, everything. */
+static double done_fraction(const ss_segment_spec *spec, uint32_t words, bool ids)
 {
-    const double done = (WHOLE_NS * spec->words + indexes * INDEX_NS) / ((WHOLE_NS + INDEX_NS) * spec->words);
-    return spec->begin_fraction + (spec->end_fraction - spec->begin_fraction) * done;
+    const double tables = spec->words > 1 ? WHOLE_NS * spec->words
+                                          : COUNT_RECORDS_NS + WRITE_RECORDS_NS +
+                                                (USUAL_TABLES - 1) * (PERMUTE_NS + COUNT_NS + WRITE_NS);
+    const double word_ns = ss_segment_has_word_indexes(spec) ? INDEX_NS : 0;
+    const double id_ns = ss_segment_has_id_index(spec) ? ID_INDEX_NS : 0;
+    const double done = tables + words * word_ns + (ids ? id_ns : 0);
+    return spec->begin_fraction +
+           (spec->end_fraction - spec->begin_fraction) * done / (tables + spec->words * word_ns + id_ns);
 }
 
 /* ----- table 0 and the ids ----- */
@@ -186,9 +193,9 @@ static sstore_status build_other_tables(const ss_segment_spec *spec, ss_table_wr
     return status;
 }
 
-/* Write the tables and ids of a segment, without word indexes, and their directory. */
+/* Write the tables and ids of a segment, without indexes, and their directory. */
 static sstore_status write_tables(const ss_segment_spec *spec, const ss_sorted_pieces *records,
-                                  ss_manifest_segment *segment_out, sstore_error *error)
+                                  ss_manifest_segment *segment_out, uint64_t *max_id_out, sstore_error *error)
 {
     ss_table_writer table = {.dir = spec->dir,
                              .segment = segment_out,
@@ -198,13 +205,15 @@ static sstore_status write_tables(const ss_segment_spec *spec, const ss_sorted_p
     *segment_out = (ss_manifest_segment){.kind = spec->kind,
                                          .words = spec->words,
                                          .has_ids = spec->has_ids,
+                                         .has_id_index = spec->has_id_index,
                                          .block_bytes = spec->block_bytes,
                                          .writer = SS_WRITER,
                                          .lmdb_format = ss_directory_lmdb_format()};
     if (spec->words > 1)
         segment_out->plan = (ss_plan){.distance = spec->distance, .table_count = 1};
     sstore_status status = build_first_table(spec, &table, error);
-    ss_pieces_release(records); /* the other tables, or the word indexes, use their memory */
+    ss_pieces_release(records); /* the other tables, or the indexes, use their memory */
+    *max_id_out = table.max_id;
     if (status == SSTORE_OK && segment_out->plan.table_count > 1)
         status = build_other_tables(spec, &table, error);
     if (status == SSTORE_OK)
@@ -214,7 +223,33 @@ static sstore_status write_tables(const ss_segment_spec *spec, const ss_sorted_p
     return status;
 }
 
-/* ----- word indexes ----- */
+/* ----- indexes ----- */
+
+/* Write an index of sorted records, which are released, into a folder of its own. */
+static sstore_status write_index(const ss_segment_spec *spec, uint32_t number, const ss_sorted_pieces *records,
+                                 const ss_dir *segment_dir, ss_manifest_segment *segment, sstore_error *error)
+{
+    ss_dir dir = SS_DIR_NONE;
+    ss_segment_spec index = *spec;
+    uint64_t max_id;
+    index.dir = &dir;
+    sstore_status status = ss_index_dir_make(segment_dir, segment, number, &dir, error);
+    if (status == SSTORE_OK)
+        status = write_tables(&index, records, &segment->indexes[number], &max_id, error);
+    else
+        ss_pieces_release(records);
+    if (status == SSTORE_OK)
+        status = ss_dir_sync(&dir, error);
+    ss_dir_close(&dir);
+    return status;
+}
+
+/* Begin the phase before an index: `total` items are read and sorted. */
+static void begin_dividing(const ss_segment_spec *spec, uint64_t total)
+{
+    spec->progress->now.table_count = 1;
+    ss_progress_begin(spec->progress, "dividing", 0, total, spec->progress->end_fraction);
+}
 
 /* What the plans of the words follow from. */
 static ss_word_plans begin_plans(const ss_segment_spec *spec, const ss_manifest_segment *segment)
@@ -231,57 +266,76 @@ static ss_word_plans begin_plans(const ss_segment_spec *spec, const ss_manifest_
                                      .other_bytes = other_blocks * spec->block_bytes / spec->words}};
 }
 
-/* The index of a word, in `dir`. */
-static ss_segment_spec index_spec(const ss_segment_spec *spec, const ss_word_plans *plans, uint32_t word,
-                                  const ss_dir *dir)
+/* Sort a word of all fingerprints, with their ranks, and write its index. */
+static sstore_status write_word_index(const ss_segment_spec *spec, ss_key_sorter *keys, ss_word_plans *plans,
+                                      uint32_t word, ss_manifest_segment *segment, sstore_error *error)
 {
+    ss_sorted_pieces pieces;
     ss_segment_spec index = *spec;
-    index.dir = dir;
     index.words = 1;
     index.has_ids = true;
+    index.has_id_index = false;
     index.kind = ss_word_index_kind(word, plans->radii[word]);
     index.distance = ss_word_index_distance(index.kind);
     index.other_bytes = plans->index.other_bytes;
-    index.begin_fraction = done_fraction(spec, word);
-    index.end_fraction = done_fraction(spec, word + 1);
-    return index;
+    index.begin_fraction = done_fraction(spec, word, false);
+    index.end_fraction = done_fraction(spec, word + 1, false);
+    sstore_status status = ss_word_plans_get(plans, index.distance, &index.plan, error);
+    if (status != SSTORE_OK)
+        return status;
+    begin_dividing(spec, segment->distinct_count);
+    status = ss_key_sorter_run(keys, word, &pieces, error);
+    return status == SSTORE_OK ? write_index(&index, word, &pieces, spec->dir, segment, error) : status;
 }
 
-/* Sort a word of all fingerprints, with their ranks, and write its index into its folder. */
-static sstore_status write_index(const ss_segment_spec *spec, ss_key_sorter *keys, ss_word_plans *plans, uint32_t word,
-                                 ss_manifest_segment *segment, sstore_error *error)
+static sstore_status write_word_indexes(const ss_segment_spec *spec, ss_key_sorter *keys, ss_manifest_segment *segment,
+                                        sstore_error *error)
 {
-    ss_dir dir = SS_DIR_NONE;
-    ss_sorted_pieces pieces;
-    ss_segment_spec index = index_spec(spec, plans, word, &dir);
-    sstore_status status = ss_word_plans_get(plans, index.distance, &index.plan, error);
-    if (status == SSTORE_OK)
-        status = ss_word_index_dir_make(spec->dir, word, &dir, error);
-    if (status == SSTORE_OK) {
-        spec->progress->now.table_count = 1;
-        ss_progress_begin(spec->progress, "dividing", 0, segment->distinct_count, spec->progress->end_fraction);
-        status = ss_key_sorter_run(keys, word, &pieces, error);
-    }
-    if (status == SSTORE_OK)
-        status = write_tables(&index, &pieces, &segment->indexes[word], error);
-    if (status == SSTORE_OK)
-        status = ss_dir_sync(&dir, error);
-    ss_dir_close(&dir);
+    ss_word_plans plans = begin_plans(spec, segment);
+    sstore_status status = ss_word_plans_init(&plans, &keys->blocks, spec->progress, error);
+    for (uint32_t word = 0; status == SSTORE_OK && word < spec->words; word++)
+        status = write_word_index(spec, keys, &plans, word, segment, error);
     return status;
 }
 
-static sstore_status write_indexes(const ss_segment_spec *spec, ss_manifest_segment *segment, sstore_error *error)
+/* Sort all ids with their ranks, and write their index. Only look-ups read it, so one table is enough. */
+static sstore_status write_id_index(const ss_segment_spec *spec, ss_key_sorter *keys, uint64_t max_id,
+                                    ss_manifest_segment *segment, sstore_error *error)
 {
+    const bool packed = max_id <= UINT32_MAX && segment->distinct_count <= UINT64_C(1) << 32;
+    const uint32_t words = ss_word_index_count(segment);
+    ss_sorted_pieces pieces;
+    ss_plan plan;
+    ss_segment_spec index = *spec;
+    index.words = 1;
+    index.has_ids = !packed;
+    index.has_id_index = false;
+    index.kind = SS_SEGMENT_ID_INDEX | (packed ? SS_ID_INDEX_PACKED : 0);
+    index.distance = 0;
+    index.plan = &plan;
+    index.begin_fraction = done_fraction(spec, words, false);
+    index.end_fraction = done_fraction(spec, words, true);
+    sstore_status status = ss_plan_parse(ONE_TABLE, 0, &plan, error);
+    if (status != SSTORE_OK)
+        return status;
+    begin_dividing(spec, segment->record_count);
+    status = ss_key_sorter_run_ids(keys, packed, &pieces, error);
+    return status == SSTORE_OK ? write_index(&index, words, &pieces, spec->dir, segment, error) : status;
+}
+
+static sstore_status write_indexes(const ss_segment_spec *spec, uint64_t max_id, ss_manifest_segment *segment,
+                                   sstore_error *error)
+{
+    const uint32_t count = ss_index_count(segment);
     ss_key_sorter keys;
-    ss_word_plans plans = begin_plans(spec, segment);
-    segment->indexes = ss_alloc(spec->words, sizeof *segment->indexes);
+    segment->indexes = ss_alloc(count, sizeof *segment->indexes);
     if (segment->indexes == NULL)
-        return ss_fail_memory(error, spec->words * sizeof *segment->indexes);
+        return ss_fail_memory(error, count * sizeof *segment->indexes);
     sstore_status status = open_keys(&keys, spec, segment, error);
-    if (status == SSTORE_OK)
-        status = ss_word_plans_init(&plans, &keys.blocks, spec->progress, error);
-    for (uint32_t word = 0; status == SSTORE_OK && word < spec->words; word++)
-        status = write_index(spec, &keys, &plans, word, segment, error);
+    if (status == SSTORE_OK && ss_segment_has_word_indexes(spec))
+        status = write_word_indexes(spec, &keys, segment, error);
+    if (status == SSTORE_OK && ss_segment_has_id_index(spec))
+        status = write_id_index(spec, &keys, max_id, segment, error);
     ss_key_sorter_close(&keys);
     return status;
 }
@@ -289,10 +343,11 @@ static sstore_status write_indexes(const ss_segment_spec *spec, ss_manifest_segm
 sstore_status ss_segment_write(const ss_segment_spec *spec, const ss_sorted_pieces *records,
                                ss_manifest_segment *segment_out, sstore_error *error)
 {
-    const bool has_indexes = ss_segment_has_indexes(spec);
+    const bool has_indexes = ss_segment_has_word_indexes(spec) || ss_segment_has_id_index(spec);
     ss_segment_spec tables = *spec;
+    uint64_t max_id;
     if (has_indexes)
-        tables.end_fraction = done_fraction(spec, 0);
-    const sstore_status status = write_tables(&tables, records, segment_out, error);
-    return status == SSTORE_OK && has_indexes ? write_indexes(spec, segment_out, error) : status;
+        tables.end_fraction = done_fraction(spec, 0, false);
+    const sstore_status status = write_tables(&tables, records, segment_out, &max_id, error);
+    return status == SSTORE_OK && has_indexes ? write_indexes(spec, max_id, segment_out, error) : status;
 }

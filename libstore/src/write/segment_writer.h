@@ -4,9 +4,9 @@
  * A segment is a table 0 with all fingerprints, and their ids. The records are read twice, in pieces: once to count
  * (which gives the code, the content sum and so the segment's id), once to encode table 0 and the ids. The rest is
  * then made from the file of table 0: with one word, each other table (decode, permute, sort, count, encode); with
- * several words, an index for each word, which is a segment of records (word, rank in table 0). All threads work on one
- * table at a time. Equal records and options give equal files, byte for byte, whatever the memory,
- * the threads and the pieces.
+ * several words, an index for each word, which is a segment of records (word, rank in table 0). An index of the ids is
+ * made from their file. All threads work on one table at a time. Equal records and options give equal files, byte for
+ * byte, whatever the memory, the threads and the pieces.
  */
 #ifndef SS_SEGMENT_WRITER_H
 #define SS_SEGMENT_WRITER_H
@@ -25,8 +25,8 @@ typedef struct ss_segment_spec {
     const ss_dir *dir;     /* for the files */
     const ss_dir *tmp_dir; /* for spilled items */
     uint32_t words;        /* of a fingerprint */
-    bool has_ids;
-    uint32_t kind; /* ss_segment_kind, or ss_word_index_kind() */
+    bool has_ids, has_id_index;
+    uint32_t kind; /* as in the manifest */
     ss_sort_memory memory;
     ss_chunk_pool *pool; /* for items in memory */
     const ss_plan *plan; /* NULL: chosen from the fingerprints, if these have one word */
@@ -41,15 +41,20 @@ typedef struct ss_segment_spec {
     double begin_fraction, end_fraction; /* of the call's work, before and after this segment */
 } ss_segment_spec;
 
-/* Whether queries search the segment. If not, it needs one table only, and no word indexes. */
+/* Whether queries search the segment. If not, it needs one table only, and no indexes. */
 static inline bool ss_segment_is_searched(const ss_segment_spec *spec)
 {
     return spec->kind != SS_SEGMENT_REMOVES && !spec->records_only;
 }
 
-static inline bool ss_segment_has_indexes(const ss_segment_spec *spec)
+static inline bool ss_segment_has_word_indexes(const ss_segment_spec *spec)
 {
     return spec->words > 1 && ss_segment_is_searched(spec);
+}
+
+static inline bool ss_segment_has_id_index(const ss_segment_spec *spec)
+{
+    return spec->has_id_index && ss_segment_is_searched(spec);
 }
 
 /* Set the plan of a segment of one word; of several words, one that may be expected of an index. It is the given one,

@@ -13,7 +13,7 @@ typedef struct ss_table_worker {
     ss_column_piece table, ids;
     ss_table_counts counts; /* of all pieces that it counted, as the next three */
     ss_u128 content_sum;
-    uint64_t counted_records;
+    uint64_t counted_records, max_id;
     ss_sampler sampler; /* fingerprints NULL: no sample is wanted */
 } worker;
 
@@ -140,6 +140,8 @@ static void sum_contents(const ss_table_writer *self, worker *from)
                                         : sum_records(items, count, 1, false);
     from->content_sum = ss_u128_add(from->content_sum, sum);
     from->counted_records += count;
+    for (size_t i = 0; self->has_ids && i < count; i++)
+        from->max_id = ss_max_u64(from->max_id, ss_column_piece_items(&from->ids)[i]);
 }
 
 /* The ends of a piece, which join it to its neighbours: whether it has items, its first and its last fingerprint. */
@@ -223,6 +225,7 @@ static void end_counting(ss_table_writer *self, worker *own, ss_sampler *sampler
     ss_table_totals_add(&self->totals, &own->counts);
     if (self->number == 0) {
         segment->record_count += own->counted_records;
+        self->max_id = ss_max_u64(self->max_id, own->max_id);
         segment->content_sum = ss_u128_add(segment->content_sum, own->content_sum);
     }
     if (sampler != NULL)

@@ -21,6 +21,7 @@ typedef struct ss_table_writer {
     uint32_t number;
     ss_sorted_pieces pieces; /* of records, if the table has ids; else of fingerprints */
     ss_table_totals totals;  /* as counted: the number of distinct fingerprints, and what the code follows from */
+    uint64_t max_id;         /* as counted, of table 0 with ids */
     /* Set by ss_table_writer_open(): */
     bool has_ids;
     struct ss_table_worker *workers; /* one a thread */

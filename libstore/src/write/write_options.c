@@ -49,6 +49,7 @@ static const field fields[] = {
     FIELD(recipe, BUILD | ADD | REMOVE | COMPACT | DEDUP),
     FIELD(distance, BUILD | DEDUP),
     FIELD(no_ids, BUILD),
+    FIELD(id_index, BUILD | MERGE | COMPACT),
     FIELD(replace, BUILD | MERGE),
     FIELD(shard, MERGE),
     FIELD(shard_count, MERGE),
