@@ -191,11 +191,11 @@ typedef struct sstore_open_options {
  *  - MEMORY: the same as PREAD, and all block files.
  *
  * Each segment also takes about 20 KiB, and a file descriptor for each table, for the ids and for the directory. With
- * more than 64 bits, each word index of a segment (one a word, unless the segment only removes) takes the same. No
- * descriptor is kept for a directory of at most 64 KiB, for any block file in mode MEMORY, for one of at most 1 MiB in
- * mode MMAP, and for one of a word index of at most 1 MiB in mode PREAD. (Those of 1 MiB are kept if the system lacks
- * MADV_POPULATE_READ or process_vm_readv().) The store's folder takes one more, and opening up to three more. If the
- * process may not open as many, the call fails with IO and EMFILE.
+ * more than 64 bits, each word index of a segment (one a word, unless the segment only removes) takes the same, and so
+ * does an id index. No descriptor is kept for a directory of at most 64 KiB, for any block file in mode MEMORY, for one
+ * of at most 1 MiB in mode MMAP, and for one of an index of at most 1 MiB in mode PREAD. (Those of 1 MiB are kept if
+ * the system lacks MADV_POPULATE_READ or process_vm_readv().) The store's folder takes one more, and opening up to
+ * three more. If the process may not open as many, the call fails with IO and EMFILE.
  *
  * The directory is copied into a memfd, which counts against RLIMIT_FSIZE; if it does not fit, the call fails with IO
  * and EFBIG. The copy is opened by /proc/self/fd, so /proc must be mounted.
@@ -261,7 +261,7 @@ SSTORE_API uint64_t sstore_cursor_block_count(const sstore_cursor *cursor);
  * The phases of a call, in `phase`:
  *  - builds: "sorting" crowded buckets, "counting" records or a table's fingerprints, "writing" a table (table 0 with
  *    the ids), "permuting" table 0 for another table; with several words "dividing" the fingerprints into one of their
- *    words, and then the phases of that word's index
+ *    words, and then the phases of that word's index; with an id index, the same for the ids
  *  - batches of queries: "answering" queries; `done` rises after each round of up to 2^20 of them
  *  - sstore_verify(): "verifying" tables, ids and records
  *  - sstore_reindex(): "indexing" a table (table 0 with the ids)
@@ -412,6 +412,21 @@ SSTORE_API sstore_status sstore_iterate_matches(const sstore *store, const uint6
 /* The number of bits in which two fingerprints of `fingerprint_bits` bits differ: 64, or another multiple of 64. */
 SSTORE_API uint32_t sstore_hamming_distance(const uint64_t *a, const uint64_t *b, uint32_t fingerprint_bits);
 
+/* ===== Records by id ===== */
+
+/*
+ * Report every record that has one of `count` ids, in any order and with repeats: query_index is that of the id in
+ * `ids`, the distance is 0. An id that no record has reports nothing. Several records may have an id.
+ *
+ * With an id index (see sstore_write_options), the ids are looked up in their order. Each takes about two reads a
+ * segment, and two for each record. The records of one id come in no particular order. Allocates nothing. Without an id
+ * index, all records of the store are read, and come ascending by (fingerprint, id). This takes 50 KiB for each segment
+ * (with blocks of 4 KiB), and 33 bytes for each id, or one if the ids ascend strictly.
+ * Errors: ARGUMENT (a store without ids), MEMORY, IO, DAMAGED. Records that were reported before an error are right.
+ */
+SSTORE_API sstore_status sstore_get(sstore_cursor *cursor, const uint64_t *ids, size_t count, sstore_match_fn on_match,
+                                    void *context, sstore_error *error);
+
 /* ===== All records ===== */
 
 /* Begin to read all records of a store, ascending by (fingerprint, id). The iterator has these two columns; the store
@@ -472,12 +487,12 @@ typedef int (*sstore_absent_fn)(void *context, uint64_t id);
  * group, fingerprint_bits, and the options that its line names. It fails with ARGUMENT if another option is neither 0
  * nor as in the initializer. It ignores the context of a callback that is NULL. The texts are copied.
  *
- *   build, sstore_builder_create():         plan, recipe, distance, no_ids, replace, first_id,
+ *   build, sstore_builder_create():         plan, recipe, distance, no_ids, id_index, replace, first_id,
  *                                           expected_record_count, expected_max_id
  *   add, sstore_builder_create_addition():  plan, recipe, no_compact, check_ids, expected_record_count, expected_max_id
  *   remove, sstore_remover_create():        recipe, no_compact, on_absent, expected_record_count, expected_max_id
- *   merge:                                  plan, replace, shard, shard_count
- *   compact:                                plan, recipe
+ *   merge:                                  plan, id_index, replace, shard, shard_count
+ *   compact:                                plan, recipe, id_index
  *   dedup, sstore_dedup_open():             plan, recipe, distance, no_compact, check_ids, publish_every, limit
  */
 typedef struct sstore_write_options {
@@ -516,6 +531,10 @@ typedef struct sstore_write_options {
                            SSTORE_OWN_DISTANCE */
     uint32_t fingerprint_bits; /* see "Conventions" */
     bool no_ids;               /* a store without ids; given ids are ignored */
+    bool id_index;             /* each segment gets an index of its ids, which sstore_get() and removals by id read. It
+                                  takes about 4.5 bytes for each id below 2^32, otherwise about 9. A store that is
+                                  changed keeps its index; a merged one also has one if all inputs have; a compaction
+                                  of ALL segments adds one */
     bool replace;              /* replace a store at the path, once the new one is complete */
     uint32_t shard;            /* take only the records of this shard, from 0, of as many as shard_count says */
     uint32_t shard_count;      /* 0: all records */
@@ -538,7 +557,7 @@ typedef struct sstore_write_options {
 #define SSTORE_WRITE_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
         sizeof(sstore_write_options), 0, 0, 0, NULL, false, 0, NULL, NULL, NULL, NULL, SSTORE_OWN_DISTANCE, 0, false,  \
-            false, 0, 0, false, false, 0, 0, 0, NULL, NULL, 0, 0                                                       \
+            false, false, 0, 0, false, false, 0, 0, 0, NULL, NULL, 0, 0                                                \
     }
 
 /* Begin a store at `path`. The folder is made; with `replace`, an existing store is locked against other writers, while
@@ -652,8 +671,8 @@ SSTORE_API uint32_t sstore_remover_fingerprint_bits(const sstore_remover *remove
  * Remove `count` records, or all records of fingerprints or ids. One of the arrays may be NULL:
  *  - both: the records with these fingerprints and ids. In a store without ids, `ids` is not read;
  *  - `fingerprints` alone: all records with one of these fingerprints;
- *  - `ids` alone: all records with one of these ids, in a store with ids. Reads all records of the store, once for as
- *    many ids as about an eighth of the memory holds.
+ *  - `ids` alone: all records with one of these ids, in a store with ids. They are found as by sstore_get(): without
+ *    an id index all records are read, once for as many ids as about an eighth of the memory holds.
  * Errors: ARGUMENT, MEMORY, IO, DAMAGED. After an error only sstore_remover_abort() is allowed.
  */
 SSTORE_API sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fingerprints,

@@ -8,13 +8,14 @@
 
 #define QUERIES 8u
 
-static sstore_write_options build_options(uint32_t threads)
+static sstore_write_options build_options(const operation *self, uint32_t threads)
 {
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.block_bytes = 256;
     options.memory_bytes = 1 << 20;
     options.threads = threads;
     options.plan = "2";
+    options.id_index = self->id_index;
     return options;
 }
 
@@ -31,20 +32,20 @@ static sstore_join_options join_options(uint32_t threads)
 
 sstore_status run_build(const operation *self, uint32_t threads, sstore_error *error)
 {
-    const sstore_write_options options = build_options(threads);
+    const sstore_write_options options = build_options(self, threads);
     return store_build(self->path, &options, &self->first, 0, error);
 }
 
 sstore_status run_replace(const operation *self, uint32_t threads, sstore_error *error)
 {
-    sstore_write_options options = build_options(threads);
+    sstore_write_options options = build_options(self, threads);
     options.replace = true;
     return store_build(self->path, &options, &self->second, 50, error);
 }
 
 sstore_status run_add(const operation *self, uint32_t threads, sstore_error *error)
 {
-    const sstore_write_options as_built = build_options(threads);
+    const sstore_write_options as_built = build_options(self, threads);
     sstore_write_options options = options_to_add(&as_built);
     options.no_compact = !self->merges;
     return store_add(self->path, &options, self->second.fingerprints, self->second.ids, self->second.count, NULL,
@@ -53,7 +54,7 @@ sstore_status run_add(const operation *self, uint32_t threads, sstore_error *err
 
 sstore_status run_remove(const operation *self, uint32_t threads, sstore_error *error)
 {
-    const sstore_write_options as_built = build_options(threads);
+    const sstore_write_options as_built = build_options(self, threads);
     sstore_write_options options = options_to_remove(&as_built);
     options.no_compact = !self->merges;
     return store_remove(self->path, &options, self->first.fingerprints, self->first.ids, REMOVED, NULL, error);
@@ -61,7 +62,7 @@ sstore_status run_remove(const operation *self, uint32_t threads, sstore_error *
 
 sstore_status run_remove_ids(const operation *self, uint32_t threads, sstore_error *error)
 {
-    const sstore_write_options as_built = build_options(threads);
+    const sstore_write_options as_built = build_options(self, threads);
     const sstore_write_options options = options_to_remove(&as_built);
     sstore_remover *remover;
     sstore_status status = sstore_remover_create(self->path, &options, &remover, error);
@@ -76,7 +77,7 @@ sstore_status run_remove_ids(const operation *self, uint32_t threads, sstore_err
 
 sstore_status run_compact(const operation *self, uint32_t threads, sstore_error *error)
 {
-    const sstore_write_options as_built = build_options(threads);
+    const sstore_write_options as_built = build_options(self, threads);
     const sstore_write_options options = options_to_compact(&as_built);
     return sstore_compact(self->path, SSTORE_COMPACTION_ALL, &options, NULL, error);
 }
@@ -93,7 +94,7 @@ static int take_answer(void *context, const sstore_dedup_answer *answer)
 
 sstore_status run_dedup(const operation *self, uint32_t threads, sstore_error *error)
 {
-    const sstore_write_options as_built = build_options(threads);
+    const sstore_write_options as_built = build_options(self, threads);
     sstore_write_options options = options_to_dedup(&as_built);
     sstore_dedup *dedup;
     options.distance = 0;
@@ -204,6 +205,33 @@ static sstore_status check_records(const operation *self, const sstore *store, s
     return status;
 }
 
+/* Of check_ids(). */
+typedef struct found_ids {
+    const operation *self;
+    size_t count;
+} found_ids;
+
+static int check_id(void *context, const sstore_match *record)
+{
+    found_ids *found = context;
+    const operation *self = found->self;
+    assert_int_equal(record->id, self->before.ids[record->query_index]);
+    assert_int_equal(narrowed(record->fingerprint), self->before.fingerprints[record->query_index]);
+    found->count++;
+    return 0;
+}
+
+/* Look up records by their ids, by the index or without one. */
+static sstore_status check_ids(const operation *self, sstore_cursor *cursor, sstore_error *error)
+{
+    found_ids found = {.self = self};
+    const size_t count = self->id_index ? self->before.count : 1;
+    const sstore_status status = sstore_get(cursor, self->before.ids, count, check_id, &found, error);
+    if (status == SSTORE_OK)
+        assert_int_equal(found.count, count);
+    return status;
+}
+
 /* Read the matches or pairs of an iterator, of which there are so many, within 3; or records of clusters. */
 static sstore_status check_rows(sstore_iterator *iterator, sstore_columns columns, uint64_t wanted, sstore_error *error)
 {
@@ -251,6 +279,8 @@ static sstore_status read_store(const operation *self, uint32_t threads, sstore_
     status = sstore_cursor_create(store, &cursor, error);
     if (status == SSTORE_OK)
         status = query_all(self, cursor, error);
+    if (status == SSTORE_OK)
+        status = check_ids(self, cursor, error);
     if (status == SSTORE_OK)
         status = check_matches(self, store, threads, error);
     if (status == SSTORE_OK)

@@ -102,14 +102,14 @@ void operations_make(uint64_t seed, operation operations[OPERATION_COUNT])
         {.name = "replace", .run = run_replace, .writes = true},
         {.name = "add", .run = run_add, .writes = true},
         {.name = "remove", .run = run_remove, .writes = true},
-        {.name = "remove-ids", .run = run_remove_ids, .writes = true},
+        {.name = "remove-ids", .run = run_remove_ids, .writes = true, .id_index = true},
         {.name = "compact", .run = run_compact, .writes = true},
         {.name = "reindex", .run = run_reindex, .writes = true, .mends = true},
         {.name = "dedup", .run = run_dedup, .writes = true},
-        {.name = "add-merged", .run = run_add, .writes = true, .merges = true},
+        {.name = "add-merged", .run = run_add, .writes = true, .merges = true, .id_index = true},
         {.name = "remove-merged", .run = run_remove, .writes = true, .merges = true},
         {.name = "dedup-merged", .run = run_dedup, .writes = true, .merges = true},
-        {.name = "read", .run = run_read},
+        {.name = "read", .run = run_read, .id_index = true},
         {.name = "read-memory", .run = run_read_memory},
         {.name = "join", .run = run_join},
     };
@@ -126,11 +126,11 @@ void operations_make_wide(uint64_t seed, operation operations[WIDE_OPERATION_COU
         {.name = "replace-wide", .run = run_replace, .writes = true},
         {.name = "add-wide", .run = run_add, .writes = true},
         {.name = "remove-wide", .run = run_remove, .writes = true},
-        {.name = "compact-wide", .run = run_compact, .writes = true},
+        {.name = "compact-wide", .run = run_compact, .writes = true, .id_index = true},
         {.name = "reindex-wide", .run = run_reindex, .writes = true, .mends = true},
-        {.name = "dedup-wide", .run = run_dedup, .writes = true},
+        {.name = "dedup-wide", .run = run_dedup, .writes = true, .id_index = true},
         {.name = "add-merged-wide", .run = run_add, .writes = true, .merges = true},
-        {.name = "read-wide", .run = run_read_and_stream},
+        {.name = "read-wide", .run = run_read_and_stream, .id_index = true},
         {.name = "read-memory-wide", .run = run_read_memory},
     };
     widened_words = 2;
@@ -235,7 +235,8 @@ void operation_check_tidy(const operation *self)
     sstore_close(store);
     file_list files = file_list_make(self->path, "");
     for (size_t i = 0; i < files.count; i++) {
-        folders += strstr(files.names[i], "/directory.mdb") != NULL && strstr(files.names[i], "/word-") == NULL;
+        folders += strstr(files.names[i], "/directory.mdb") != NULL && strstr(files.names[i], "/word-") == NULL &&
+                   strstr(files.names[i], "/id-index") == NULL;
         if (strncmp(files.names[i], "seg-", 4) != 0 && strcmp(files.names[i], "MANIFEST") != 0)
             fail_msg("%s was left behind", files.names[i]);
     }

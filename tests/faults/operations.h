@@ -24,6 +24,7 @@ struct operation {
     bool writes;                       /* and the next one removes leftovers */
     bool mends;                        /* the store before it cannot be opened */
     bool merges;                       /* with the segments of the store */
+    bool id_index;                     /* of the store */
     char saved[OPERATIONS_PATH_BYTES]; /* the store before it; "": none */
     char path[OPERATIONS_PATH_BYTES];
     data_set first, second;   /* records in the store, and others */

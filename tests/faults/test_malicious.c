@@ -162,6 +162,18 @@ static sstore_status query_batch(subject *self, effort *count, sstore_error *err
     return walk_matches(self->store, self->queries, 16, self->distance, &options, take_match, count, error);
 }
 
+/* Ids of some records, if the store has ids. */
+static sstore_status get(subject *self, effort *count, sstore_error *error)
+{
+    static const uint64_t ids[] = {0, 17, UINT64_MAX};
+    sstore_statistics facts = SSTORE_STATISTICS_INIT;
+    const sstore_status status = sstore_stat(self->store, &facts, error);
+    if (status != SSTORE_OK || !facts.has_ids)
+        return status;
+    count->max_reported *= 3;
+    return sstore_get(self->cursor, ids, 3, take_match, count, error);
+}
+
 static int count_prefixes(void *context, const sstore_table_explanation *explanation)
 {
     ((effort *)context)->prefixes += explanation->probe_count;
@@ -215,6 +227,7 @@ static const struct {
     {"query", query, 0, 0, 1, 0, true, 0},
     {"nearest", query_nearest, 0, 0, EDITED_MAX_WORDS *SSTORE_MAX_DISTANCE + 1, 0, true, 0},
     {"batch", query_batch, 0, 0, 17, MATCH_BYTES, true, ROUND_BYTES},
+    {"get", get, 2, 0, 3, 0, true, 0},
     {"explain", explain, 0, 0, SSTORE_MAX_BUILD_DISTANCE + 1, 0, true, 0},
     {"each record", each_record, 2, 0, 0, 0, true, 0},
     {"clusters", clusters, 24, 8, 0, 0, true, JOIN_BYTES},

@@ -104,6 +104,24 @@ static void query(session *self, sstore_cursor *cursor)
     check_status(sstore_explain(cursor, query_of(self, self->query), 2, take_explanation, self, &error), &error);
 }
 
+static int take_record_of_id(void *context, const sstore_match *record)
+{
+    FUZZ_CHECK(record->query_index < 4 && record->distance == 0);
+    return enough(context);
+}
+
+/* Records by id: of ids that records have, and of others. */
+static void get(session *self, sstore_cursor *cursor)
+{
+    static const uint64_t ids[] = {17, 0, UINT64_MAX, 1000};
+    sstore_statistics facts = SSTORE_STATISTICS_INIT;
+    sstore_error error;
+    check_status(sstore_stat(self->store, &facts, &error), &error);
+    self->reported = 0;
+    if (facts.has_ids)
+        check_status(sstore_get(cursor, ids, 4, take_record_of_id, self, &error), &error);
+}
+
 static void query_many(session *self, uint32_t distance)
 {
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
@@ -332,8 +350,10 @@ static void read_from(session *self)
     look_at_facts(self);
     sample(self);
     check_status(sstore_cursor_create(self->store, &cursor, &error), &error);
-    if (cursor != NULL)
+    if (cursor != NULL) {
         query(self, cursor);
+        get(self, cursor);
+    }
     sstore_cursor_free(cursor);
     each_record(self);
     query_many(self, 3);

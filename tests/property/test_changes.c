@@ -40,6 +40,7 @@ typedef struct living {
     const char *plan; /* of the build; NULL: chosen */
     uint32_t block_bytes;
     id_source ids;
+    bool id_index;
     bool crawls; /* small steps in a large store, compacted only by tiers */
     sstore *old; /* a handle on an earlier state, or NULL */
     record_set old_truth;
@@ -234,6 +235,8 @@ static void compact(living *self, sstore_compaction scope)
     sstore_change change = SSTORE_CHANGE_INIT;
     const sstore_write_options as_built = make_options(self);
     sstore_write_options options = options_to_compact(&as_built);
+    options.id_index = scope == SSTORE_COMPACTION_ALL && self->ids != IDS_NONE && rng_one_in(&self->random, 4);
+    self->id_index |= options.id_index;
     assert_ok(sstore_compact(self->path, scope, &options, &change, &error), &error);
     check_change(self, &change);
 }
@@ -254,6 +257,7 @@ static void shard_and_merge(living *self)
     }
     options.plan = self->plan;
     options.block_bytes = self->block_bytes;
+    options.id_index = self->id_index && rng_one_in(&self->random, 2); /* or since the inputs have one */
     assert_ok(sstore_merge(self->path, paths, count, &options, NULL, &error), &error);
     for (uint32_t i = 0; i < count; i++)
         scratch_remove(parts[i]);
@@ -268,7 +272,7 @@ static void reindex(living *self)
     file_list files = file_list_make(self->path, "directory.mdb");
     for (size_t i = 0; i < files.count; i++) {
         const char *name = files.names[i];
-        if (strchr(name, '/') != strrchr(name, '/')) /* of a word's index */
+        if (strchr(name, '/') != strrchr(name, '/')) /* of an index */
             continue;
         segments++;
         if (rng_one_in(&self->random, 2))
@@ -349,6 +353,34 @@ static void check_queries(living *self, sstore *store, const record_set *truth)
     matches_free(&wanted);
 }
 
+/* Records by id: of records that are there or were, and of any other ids. */
+static void check_ids(living *self, sstore *store, const record_set *truth)
+{
+    const uint32_t words = self->maker.words;
+    sstore_cursor *cursor = store_must_cursor(store);
+    sstore_error error = {.status = SSTORE_OK};
+    matches got = {.words = words}, wanted = got;
+    uint64_t ids[QUERIES];
+    const size_t count = rng_below(&self->random, QUERIES + 1);
+    for (size_t i = 0; i < count; i++) {
+        const record_set *among = rng_one_in(&self->random, 3) ? &self->pool : truth;
+        ids[i] = among->count == 0 || rng_one_in(&self->random, 8)
+                     ? rng_next(&self->random) >> rng_below(&self->random, 64)
+                     : among->ids[rng_below(&self->random, among->count)];
+        const uint64_t index = i;
+        for (size_t j = 0; j < truth->count; j++)
+            if (truth->ids[j] == ids[i])
+                matches_put(&wanted, &index, 0, record_set_at(truth, j), ids[i]);
+    }
+    assert_ok(sstore_get(cursor, ids, count, store_collect, &got, &error), &error);
+    matches_sort(&got);
+    matches_sort(&wanted);
+    assert_true(matches_equal(&got, &wanted));
+    matches_free(&got);
+    matches_free(&wanted);
+    sstore_cursor_free(cursor);
+}
+
 static void check_sample(living *self, const sstore *store, const record_set *truth, bool has_removed)
 {
     uint64_t sample[SAMPLE * SSTORE_MAX_WORDS];
@@ -375,6 +407,9 @@ static void check_store(living *self, sstore *store, const record_set *truth)
     iterate_records(&self->random, store, truth->fingerprints, truth->ids, truth->count);
     check_queries(self, store, truth);
     check_sample(self, store, truth, statistics.removed_count > 0);
+    assert_int_equal(statistics.has_ids, self->ids != IDS_NONE);
+    if (self->ids != IDS_NONE)
+        check_ids(self, store, truth);
 }
 
 static void check_all(living *self)
@@ -414,6 +449,7 @@ static void build(living *self, const char *path, const record_set *records, boo
     options.plan = self->plan;
     options.block_bytes = self->block_bytes;
     options.no_ids = self->ids == IDS_NONE;
+    options.id_index = self->id_index;
     assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
     give_records(self, builder, records, assigned);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
@@ -470,14 +506,15 @@ static void begin_life(living *self, uint64_t number)
     const uint64_t distance = rng_below(random, rng_one_in(random, 4) ? max + 1 : 8 * words);
     self->maker = form_with(random, words, words == 1 ? 3 : (uint32_t)distance);
     self->ids = (id_source)rng_below(random, ID_SOURCE_COUNT);
+    self->id_index = self->ids != IDS_NONE && rng_one_in(random, 2);
     self->plan = words == 1 ? plans[rng_below(random, 7)] : wide_plans[rng_below(random, 4)];
     self->block_bytes = rng_one_in(random, 2) ? 0 : UINT32_C(256) << rng_below(random, 9);
     make_pool(self);
     snprintf(self->path, sizeof self->path, "%s", scratch_path("living"));
     snprintf(self->text, sizeof self->text,
-             "case %" PRIu64 ", %s, pool of %zu, ids %u, plan %s, blocks %u, seed %" PRIu64, number,
-             form_text(&self->maker), self->pool.count, (unsigned)self->ids, self->plan == NULL ? "auto" : self->plan,
-             self->block_bytes, run_seed);
+             "case %" PRIu64 ", %s, pool of %zu, ids %u%s, plan %s, blocks %u, seed %" PRIu64, number,
+             form_text(&self->maker), self->pool.count, (unsigned)self->ids, self->id_index ? " with an index" : "",
+             self->plan == NULL ? "auto" : self->plan, self->block_bytes, run_seed);
     testing_doing("%s", self->text);
     self->crawls = rng_one_in(random, 2);
     const size_t count = self->crawls            ? self->pool.count

@@ -151,6 +151,46 @@ sstore_status ss_finds_row_at(const ss_segment *segment, const uint64_t *fingerp
     return status;
 }
 
+SS_ALWAYS_INLINE bool rank_is_at_most(const void *ranks, uint64_t index, uint64_t rank)
+{
+    return ss_array_at(ranks, index) <= rank;
+}
+
+/* Of fingerprints of one word. */
+static sstore_status coded_fingerprint_at(const ss_segment *segment, uint64_t rank, ss_block_slot *slot,
+                                          uint64_t *fingerprint_out, sstore_error *error)
+{
+    const ss_checked_blocks *checked = &segment->tables[0].checked;
+    const ss_array *ranks = &segment->ranks;
+    const uint64_t number = ss_lower_bound(ranks, 0, ranks->count, rank, rank_is_at_most) - 1; /* the first is 0 */
+    const uint64_t index = rank - ss_array_at(ranks, number);
+    uint64_t values[SS_GROUP_SIZE];
+    ss_block block;
+    ss_block_slot_prefetch(slot, checked->reader, number);
+    sstore_status status = ss_block_slot_wait(slot, error);
+    if (status == SSTORE_OK)
+        status = ss_checked_block_open(checked, number, slot->bytes, &block, error);
+    if (status == SSTORE_OK) /* the block has as many fingerprints as the ranks require */
+        status = ss_checked_block_decode_group(checked, number, &block, (uint32_t)(index / SS_GROUP_SIZE),
+                                               index % SS_GROUP_SIZE + 1, values, error);
+    if (status == SSTORE_OK)
+        *fingerprint_out = values[index % SS_GROUP_SIZE];
+    return status;
+}
+
+sstore_status ss_fingerprint_at(const ss_segment *segment, uint64_t rank, ss_block_slot *slot,
+                                uint64_t *fingerprint_out, sstore_error *error)
+{
+    const uint32_t words = segment->metadata.words, capacity = ss_rows_capacity(segment->metadata.block_bytes, words);
+    row_block block;
+    if (words == 1)
+        return coded_fingerprint_at(segment, rank, slot, fingerprint_out, error);
+    const sstore_status status = open_rows(segment, rank / capacity, slot, &block, error);
+    if (status == SSTORE_OK)
+        ss_rows_load(block.bytes, (uint32_t)(rank % capacity), words, fingerprint_out);
+    return status;
+}
+
 void ss_rank_ids_begin(ss_rank_ids *ids, const ss_segment *segment, uint64_t rank, uint64_t first_block,
                        ss_block_slot *slot)
 {

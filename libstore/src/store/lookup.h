@@ -1,6 +1,6 @@
 /*
- * lookup.h - finds the rank of a fingerprint, the ids of a rank, and whether a record is in a segment or a store. All
- * results are checked: errors are IO and DAMAGED.
+ * lookup.h - finds the rank of a fingerprint, the fingerprint and the ids of a rank, and whether a record is in a
+ * segment or a store. All results are checked: errors are IO and DAMAGED.
  */
 #ifndef SS_LOOKUP_H
 #define SS_LOOKUP_H
@@ -28,6 +28,10 @@ sstore_status ss_find_row(const ss_segment *segment, const uint64_t *fingerprint
  * to go, so no comparison waits for the one before. */
 sstore_status ss_finds_row_at(const ss_segment *segment, const uint64_t *fingerprint, uint64_t rank,
                               ss_block_slot *slot, bool *is_found_out, sstore_error *error);
+
+/* Get the fingerprint of a rank, which the segment has, through the slot. */
+sstore_status ss_fingerprint_at(const ss_segment *segment, uint64_t rank, ss_block_slot *slot,
+                                uint64_t *fingerprint_out, sstore_error *error);
 
 /* An iterator over the ids of a rank. */
 typedef struct ss_rank_ids {

@@ -9,12 +9,10 @@
 #include "base/memory.h"
 #include "base/words.h"
 #include "sort/radix.h"
-#include "store/record_iterator.h"
 #include "write/builder.h"
 #include "write/write_options.h"
 
 #define KEY_BYTES 21u /* of a key of one word, including sorting and look-up */
-#define KEYS_A_BUCKET 4u
 #define FIND_BATCH 1024u
 
 typedef struct key_set {
@@ -99,81 +97,53 @@ static sstore_status find_by_fingerprint(sstore_remover *remover, const key_set 
 
 /* ----- records of ids ----- */
 
-/* Ascending ids, and the first one for each value of the leading bits. */
-typedef struct id_index {
-    const uint64_t *ids;
-    size_t count;
-    uint32_t shift;
-    uint32_t *begins;
-    bool *are_found;
-} id_index;
+/* The ids whose records are being looked up. */
+typedef struct id_search {
+    sstore_remover *remover;
+    bool *are_found; /* one an id */
+    sstore_status status;
+    sstore_error *error;
+} id_search;
 
-static sstore_status open_id_index(id_index *index, const key_set *set, sstore_error *error)
+static int take_record(void *context, const sstore_match *record)
 {
-    const uint64_t last = set->keys[set->count - 1];
-    uint32_t used_bits = last == 0 ? 1 : 64 - (uint32_t)__builtin_clzll(last), bits = 1;
-    while (bits < used_bits && (set->count >> bits) > KEYS_A_BUCKET)
-        bits++;
-    const uint32_t shift = used_bits - bits;
-    const size_t buckets = (size_t)(last >> shift) + 1;
-    *index = (id_index){.ids = set->keys, .count = set->count, .shift = shift};
-    index->begins = ss_alloc(buckets + 1, sizeof *index->begins);
-    index->are_found = ss_alloc(set->count, sizeof *index->are_found);
-    if (index->begins == NULL || index->are_found == NULL)
-        return ss_fail_memory(error, (buckets + 1) * sizeof *index->begins + set->count);
-    size_t bucket = 0;
-    for (size_t i = 0; i < set->count; i++)
-        for (; bucket <= set->keys[i] >> shift; bucket++)
-            index->begins[bucket] = (uint32_t)i;
-    for (; bucket <= buckets; bucket++)
-        index->begins[bucket] = (uint32_t)set->count;
-    return SSTORE_OK;
+    id_search *self = context;
+    self->are_found[record->query_index] = true;
+    self->status = add_found(self->remover, record->fingerprint, record->id, self->error);
+    return self->status != SSTORE_OK;
 }
 
-static bool find_id(id_index *index, uint64_t id)
+static sstore_status report_absent(const id_search *self, const key_set *set)
 {
-    if (id > index->ids[index->count - 1])
-        return false;
-    const uint32_t *begin = &index->begins[id >> index->shift];
-    const uint64_t at = ss_lower_bound(index->ids, begin[0], begin[1] - begin[0], id, ss_word_is_below);
-    const bool is_found = at < index->count && index->ids[at] == id;
-    if (is_found)
-        index->are_found[at] = true;
-    return is_found;
-}
-
-static sstore_status report_absent(sstore_remover *remover, const id_index *index)
-{
-    for (size_t i = 0; i < index->count; i++) {
-        if (index->are_found[i])
+    sstore_remover *remover = self->remover;
+    for (size_t i = 0; i < set->count; i++) {
+        if (self->are_found[i])
             continue;
         remover->builder->change.absent_count++;
-        if (remover->on_absent != NULL && remover->on_absent(remover->absent_context, index->ids[i]) != 0)
+        if (remover->on_absent != NULL && remover->on_absent(remover->absent_context, set->keys[i]) != 0)
             return SSTORE_STOPPED;
     }
     return SSTORE_OK;
 }
 
-/* The store is not ordered by ids, so all its records are read. */
 static sstore_status find_by_id(sstore_remover *remover, const key_set *set, sstore_error *error)
 {
-    ss_merge_iterator records;
-    ss_record record;
-    id_index index = {.begins = NULL};
-    bool more = true;
-    sstore_status status = ss_merge_iterator_open(&records, remover->builder->base.store, error);
+    id_search search = {.remover = remover,
+                        .are_found = ss_alloc(set->count, sizeof *search.are_found),
+                        .status = SSTORE_OK,
+                        .error = error};
+    sstore_cursor *cursor = NULL;
+    if (search.are_found == NULL)
+        return ss_fail_memory(error, set->count);
+    sstore_status status = sstore_cursor_create(remover->builder->base.store, &cursor, error);
     if (status == SSTORE_OK)
-        status = open_id_index(&index, set, error);
-    while (status == SSTORE_OK && more) {
-        status = ss_merge_iterator_next(&records, &record, &more, error);
-        if (status == SSTORE_OK && more && find_id(&index, record.id))
-            status = add_found(remover, ss_merge_iterator_fingerprint(&records, &record), record.id, error);
-    }
-    ss_merge_iterator_close(&records);
+        status = sstore_get(cursor, set->keys, set->count, take_record, &search, error);
+    if (status == SSTORE_STOPPED)
+        status = search.status;
     if (status == SSTORE_OK)
-        status = report_absent(remover, &index);
-    ss_free(index.begins);
-    ss_free(index.are_found);
+        status = report_absent(&search, set);
+    sstore_cursor_free(cursor);
+    ss_free(search.are_found);
     return status;
 }
 
