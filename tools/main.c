@@ -40,6 +40,7 @@ static const command commands[] = {
     {"sstore pairs", cmd_pairs, "find all pairs of near records of a store", NULL},
     {"sstore join", cmd_join, "find all near pairs between two stores", NULL},
     {"sstore query", cmd_query, "find the stored fingerprints near given ones", "Answer queries"},
+    {"sstore get", cmd_get, "print the records that have given ids", NULL},
     {"sstore serve", cmd_serve, SERVE_SUMMARY, NULL},
     {"sstore scan", cmd_scan, "find the fingerprints near given ones in files, without a store", NULL},
     {"sstore collect", cmd_collect, "sort the matches of several scans", NULL},
@@ -56,7 +57,7 @@ static const struct alias {
 } aliases[] = {
     {" dedup dedupe deduplicate duplicates dups uniq unique ",
      "'sstore clusters --drop' prints the near-duplicates in a store, 'sstore add --if-new' adds only what is new"},
-    {" search find lookup match near get ", "'sstore query' finds what is near a fingerprint"},
+    {" search find lookup match near ", "'sstore query' finds what is near a fingerprint"},
     {" create make new init index import load ", "'sstore build' makes a store"},
     {" info show inspect describe status size ", "'sstore stat' shows what is in a store"},
     {" insert append put update upsert ", "'sstore add' adds records"},

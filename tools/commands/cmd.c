@@ -381,6 +381,8 @@ const command_option build_options[] = {
      OPTION_TEXT, OPTION_FIELD(task_arguments, options.plan), .common = true},
     {"block-size", 0, "SIZE", "bytes of a block, a power of two from 256 to 64K (default 4K)", OPTION_SIZE,
      OPTION_FIELD(task_arguments, options.block_bytes)},
+    {"id-index", 0, NULL, "with an index of the ids, for quick 'sstore get' and 'sstore remove --ids'", OPTION_FLAG,
+     OPTION_FIELD(task_arguments, options.id_index), .common = true},
     {"force", 0, NULL, "replace a store when the new one is complete", OPTION_FLAG,
      OPTION_FIELD(task_arguments, options.replace), .common = true},
     {"allow-empty", 0, NULL, "with --force: also replace a store if there are no records", OPTION_FLAG,

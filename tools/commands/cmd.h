@@ -27,6 +27,7 @@ int cmd_reindex(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_shard(int argc, char **argv);
 int cmd_query(int argc, char **argv);
+int cmd_get(int argc, char **argv);
 int cmd_scan(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
 int cmd_collect(int argc, char **argv);

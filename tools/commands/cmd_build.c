@@ -517,6 +517,8 @@ int cmd_build(int argc, char **argv)
     const sstore_write_options *made = &args.task.options;
     if (made->no_ids && args.first_id_given != NULL)
         message_usage_error("--first-id has no effect with --no-ids: leave one of them out");
+    if (made->no_ids && made->id_index)
+        message_usage_error("--id-index cannot be combined with --no-ids");
     store_take_operands(&args, given);
     args.input.lines.ignore_ids = made->no_ids;
     return store_change_from_inputs(STORE_BUILD, &args);

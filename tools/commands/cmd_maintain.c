@@ -18,6 +18,8 @@ static const command_option compact_options[] = {
     {"tiered", 0, NULL,
      "merge the newest segments only; stop at a segment more than four times their total size; needs at least four",
      OPTION_FLAG, OPTION_FIELD(arguments, tiered), .common = true},
+    {"id-index", 0, NULL, "add an index of the ids, as of 'sstore build'", OPTION_FLAG,
+     OPTION_FIELD(arguments, task.options.id_index), .common = true},
     {0},
 };
 static const command_syntax compact_syntax = {
@@ -28,7 +30,7 @@ static const command_syntax compact_syntax = {
     .operands = "STORE",
     .doc = "Merge all segments of STORE into one, without removed records. Other processes can read the store "
            "meanwhile. The disk needs room for the new segment in addition to the old ones. A store of one "
-           "segment is rewritten only with --plan or --block-size.",
+           "segment is rewritten only with --plan, --block-size or --id-index.",
     .examples = (const command_example[]){{"merge the segments of many additions", "sstore compact pages.store"}, {0}},
 };
 
@@ -38,6 +40,8 @@ int cmd_compact(int argc, char **argv)
     sstore_change change = {.struct_size = sizeof change};
     sstore_error error;
     const char *path = operands_only_store(command_line_parse(&compact_syntax, argc, argv, &args));
+    if (args.tiered && args.task.options.id_index)
+        message_usage_error("--id-index cannot be combined with --tiered: all segments must have an index");
     task_begin(&args.task);
     sstore_status status = sstore_compact(path, args.tiered ? SSTORE_COMPACTION_TIERS : SSTORE_COMPACTION_ALL,
                                           &args.task.options, &change, &error);

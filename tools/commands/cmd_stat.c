@@ -40,7 +40,9 @@ static void print_metadata(const store_report *report)
     output_text("\n");
     output_text("fingerprints      %" PRIu64 " distinct%s, of %" PRIu32 " bits\n", metadata->distinct_count,
                 metadata->segment_count > 1 ? " in each segment, summed" : "", metadata->fingerprint_bits);
-    output_text("ids               %s\n", metadata->has_ids ? "yes" : "none");
+    output_text("ids               %s\n", metadata->has_id_index ? "yes, with an index"
+                                          : metadata->has_ids    ? "yes"
+                                                                 : "none");
     output_text("distance          %" PRIu32 "\n", metadata->distance);
     if (!is_wide(report) && metadata->segment_count > 0)
         output_text("plan              %s\n", report->segments[metadata->largest_segment].words[0].plan);
@@ -218,6 +220,8 @@ static void print_parts(const store_report *report)
         print_part(report, "ranks", metadata->ranks_bytes);
     }
     print_part(report, "ids", metadata->ids_bytes);
+    if (metadata->has_id_index)
+        print_part(report, "id index", metadata->id_index_bytes);
     print_part(report, "directory", metadata->directory_bytes);
     print_part(report, "manifest", metadata->manifest_bytes);
     print_part(report, "total", metadata->total_bytes);

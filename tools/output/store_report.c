@@ -167,11 +167,12 @@ static json_value *sizes_value(const store_report *report)
 {
     const sstore_statistics *metadata = &report->metadata;
     const uint64_t raw_bytes = store_report_raw(report) * metadata->distinct_count;
-    return json_value_make("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "tables",
+    return json_value_make("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "tables",
                            part_value(report, metadata->tables_bytes), "fingerprints",
                            part_value(report, metadata->fingerprints_bytes), "ranks",
                            part_value(report, metadata->ranks_bytes), "ids", part_value(report, metadata->ids_bytes),
-                           "directory", part_value(report, metadata->directory_bytes), "manifest",
+                           "id_index", part_value(report, metadata->id_index_bytes), "directory",
+                           part_value(report, metadata->directory_bytes), "manifest",
                            part_value(report, metadata->manifest_bytes), "total",
                            part_value(report, metadata->total_bytes), "raw_bytes", (long long)raw_bytes);
 }

@@ -7,6 +7,7 @@ const isReport = page.kind === "report", plans = page.plan.plans;
 const data = isReport ? page.store : page.plan; // both say how many records there are, and of what kind
 const bits = data.fingerprint_bits, words = bits / 64;
 const sizes = Object.fromEntries(Object.entries(data.sizes ?? {}).map(([part, size]) => [part, size.bytes]));
+if (sizes.id_index) sizes.ids += sizes.id_index; // one part of the charts
 const main = data.segments?.[page.main_segment] ?? { distinct_count: 0, tables: [] }; // the largest segment
 const tables = main.tables.map((one, i) => ({ ...one, ...page.tables[i] }));
 const item = words > 1 ? "word" : "fingerprint"; // what a table holds

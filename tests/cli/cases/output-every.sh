@@ -6,7 +6,7 @@ clustered 400 91 >input
 fingerprints 40 92 >others
 echo "the cat sat on the mat" >text
 printf 'cat\t2\nmat\t1\n' >features
-sstore build --quiet STORE input
+sstore build --quiet --id-index STORE input
 sstore build --quiet OTHER input others
 sstore build --quiet MANY others
 while read -r record; do
@@ -14,6 +14,7 @@ while read -r record; do
 done < <(head -12 input)
 sstore scan --queries others input others >matches
 seq 20000 | awk '{ print $1 "\t" $1 % 1000 }' >edges
+seq 0 300 >ids
 seq 0 20000 | awk '{ print $1 "\tthe name of " $1 }' | sstore names --from - table
 sed 's/-$/7/' matches >matches-with-ids
 sstore --help >help
@@ -30,6 +31,7 @@ forms()
                          '--count STORE 1' '--count --json STORE 1' \
                          '--explain STORE 1' '--nearest STORE 1' '--nearest --json STORE 1' '--input=input STORE' \
                          '--input=input --json STORE' '--id-table=table --input=input STORE' '-k 64 --id-table=table --json STORE 1' '--input=input --count STORE' '--limit=1 -k 64 STORE 1' '--output-radix=dec -k 64 STORE 1' ;;
+    get) printf '%s\n' 'STORE 0' '--json STORE 0' '--header=always STORE 0' '--output-radix=dec STORE 0' '--input=ids STORE' ;;
     scan) printf '%s\n' '--queries=others others' '--queries=others --no-ids others' '--header=always --queries=others others' ;;
     collect) printf '%s\n' 'matches' '--memory=64M matches matches' '--id-table=table matches-with-ids' '--header=always matches' ;;
     pairs) printf '%s\n' '-k 16 STORE' '-k 16 --json STORE' '-k 16 --id-table=table STORE' '-k 16 --header=always STORE' ;;

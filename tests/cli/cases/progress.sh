@@ -6,6 +6,7 @@ fingerprints 300 72 >others
 sstore build --quiet STORE input
 sstore build --quiet OTHER others
 gzip -k input
+seq 0 300 >ids
 sstore scan --queries others input others >matches
 seq 20000 | awk '{ print $1 "\t" $1 % 1000 }' >edges
 seq 10000 | awk '{ print $1 "\t" $1 % 1000 }' >id-lines
@@ -29,6 +30,7 @@ check shard --count 2 --plan 2 STORE NEW
 check query --input input STORE
 check query --nearest --input others STORE
 check query STORE 1
+check get --input ids STORE
 check scan --queries others input.gz
 check collect matches
 check pairs STORE

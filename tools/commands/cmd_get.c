@@ -1,0 +1,181 @@
+/* cmd_get.c - sstore get: print the records that have given ids. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/cmd.h"
+#include "input/input_line.h"
+#include "input/input_measure.h"
+
+typedef struct arguments {
+    const char *input; /* --input, or NULL */
+    bool json;
+    radix_form output_radix;
+    header_mode header;
+    progress_mode progress;
+    input_options format;
+} arguments;
+
+static const command_option options[] = {
+    {"input", 0, "FILE", "read the ids from FILE, in text decimal in the first field; - is standard input", OPTION_TEXT,
+     OPTION_FIELD(arguments, input), .common = true},
+    {"json", 0, NULL, "print one JSON object per line", OPTION_FLAG, OPTION_FIELD(arguments, json), .common = true},
+    {"output-radix", 0, "RADIX", "print fingerprints as hex (default), dec, signed, base64, base32 or bin",
+     OPTION_CHOICE, OPTION_FIELD(arguments, output_radix), .choices = output_radix_choices},
+    {0},
+};
+static const command_syntax syntax = {
+    .options = options,
+    .groups = (const option_group[]){HEADER_OPTION_GROUP(offsetof(arguments, header)),
+                                     PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
+                                     INPUT_OPTION_GROUP(offsetof(arguments, format)),
+                                     {0}},
+    .operands = "STORE ID...\n--input=FILE STORE",
+    .doc =
+        "Print all records of STORE that have one of the IDs, as lines of fingerprint and id. The exit status is 1 if "
+        "no record has some ID. A store that was built with --id-index is asked for each ID; of any other one, all "
+        "records are read.",
+    .examples = (const command_example[]){{"print the record of an id", "sstore get pages.store 7"}, {0}},
+};
+
+/* An open store, and the ids that are looked up together. */
+typedef struct session {
+    const char *path;
+    sstore_cursor *cursor;
+    record_style style;
+    record_batch chunk; /* of ids, in the place of fingerprints */
+    bool *are_found;    /* one for each of CHUNK_IDS */
+    uint64_t asked, absent_count;
+} session;
+
+#define CHUNK_IDS ((size_t)1 << 20)
+#define SHOWN_ABSENT 10u
+
+static int print_record(void *context, const sstore_match *record)
+{
+    session *self = context;
+    self->are_found[record->query_index] = true;
+    return !records_print(&self->style, record->fingerprint, record->id);
+}
+
+/* Print the records of the ids of the chunk. Returns an exit code. */
+static int answer_chunk(session *self)
+{
+    const uint64_t *ids = self->chunk.fingerprints;
+    const size_t count = self->chunk.count;
+    sstore_error error;
+    self->chunk.count = 0;
+    memset(self->are_found, false, CHUNK_IDS);
+    const sstore_status status = sstore_get(self->cursor, ids, count, print_record, self, &error);
+    if (status != SSTORE_OK)
+        return message_status(status, &error);
+    for (size_t i = 0; i < count; i++)
+        if (!self->are_found[i] && ++self->absent_count <= SHOWN_ABSENT)
+            message_print("%s: no record has the id %" PRIu64, self->path, ids[i]);
+    self->asked += count;
+    progress_show("answering", self->asked, 0, input_measure_fraction());
+    return EXIT_DONE;
+}
+
+static int add_to_chunk(void *context, const record_batch *batch)
+{
+    session *self = context;
+    record_batch_append(&self->chunk, batch);
+    return self->chunk.count + INPUT_BATCH_RECORDS > CHUNK_IDS ? answer_chunk(self) : EXIT_DONE;
+}
+
+static int answer_input(session *self, const arguments *args)
+{
+    char *path = (char *)(uintptr_t)args->input;
+    input_shape shape = {.words = 1};
+    input_measure_begin(&path, 1);
+    int code = bad_rows_open(args->format.bad_rows, &path, 1);
+    if (code != EXIT_DONE)
+        return code;
+    code = input_read(path, &args->format, &shape, add_to_chunk, self);
+    const int last_code = answer_chunk(self); /* also the ids before a malformed line */
+    return end_inputs(&args->format, false, code != EXIT_DONE ? code : last_code);
+}
+
+/* Wrong ids end the process with a usage error, before anything is opened. */
+static uint64_t *read_operands(const operands *given)
+{
+    uint64_t *ids = allocate_or_exit((size_t)given->count, sizeof *ids);
+    line_fault fault;
+    for (int i = 0; i < given->count; i++)
+        if (!line_parse_id(given->items[i], strlen(given->items[i]), &ids[i], &fault))
+            message_usage_error("%s", fault.reason);
+    return ids;
+}
+
+static int answer_operands(session *self, const uint64_t *ids, size_t count)
+{
+    int code = EXIT_DONE;
+    for (size_t done = 0, size; code == EXIT_DONE && done < count; done += size) {
+        size = count - done < CHUNK_IDS ? count - done : CHUNK_IDS;
+        memcpy(self->chunk.fingerprints, ids + done, size * sizeof *ids);
+        self->chunk.count = size;
+        self->chunk.words = 1;
+        code = answer_chunk(self);
+    }
+    return code;
+}
+
+/* Close the session in any case. Returns an exit code. */
+static int open_session(session *self, const arguments *args, sstore **store_out)
+{
+    sstore_error error;
+    sstore_statistics metadata;
+    int code = store_open(self->path, NULL, store_out, &metadata);
+    if (code == EXIT_DONE && !metadata.has_ids)
+        code = message_print("%s: the store has no ids", self->path);
+    if (code == EXIT_DONE)
+        code = message_status(sstore_cursor_create(*store_out, &self->cursor, &error), &error);
+    if (code != EXIT_DONE)
+        return code;
+    if (!metadata.has_id_index)
+        message_print(
+            "%s: the store has no id index, so all its records are read; 'sstore compact --id-index' adds one",
+            self->path);
+    self->style = (record_style){.format = args->json ? RECORDS_JSONL : RECORDS_TEXT,
+                                 .words = metadata.fingerprint_bits / 64,
+                                 .radix = args->output_radix,
+                                 .has_ids = true,
+                                 .parts = {RECORD_FINGERPRINT, RECORD_ID},
+                                 .part_count = 2,
+                                 .keys = {"fingerprint", "id"}};
+    self->are_found = allocate_or_exit(CHUNK_IDS, sizeof *self->are_found);
+    if (!record_batch_init(&self->chunk, CHUNK_IDS))
+        return message_print("out of memory");
+    output_style lines = {.json = args->json, .words = self->style.words, .radix = self->style.radix};
+    output_head(&lines, args->header, "fingerprint\tid");
+    return EXIT_DONE;
+}
+
+int cmd_get(int argc, char **argv)
+{
+    arguments args = {.format = INPUT_OPTIONS_INIT};
+    operands given = command_line_parse(&syntax, argc, argv, &args);
+    session self = {.path = operands_take_store(&given)};
+    sstore *store = NULL;
+    if ((args.input != NULL) == (given.count > 0))
+        message_usage_error("expected either ID operands or --input");
+    args.format.lines.are_ids = args.format.lines.ignore_ids = true;
+    uint64_t *ids = read_operands(&given);
+    progress_begin(args.progress);
+    int code = open_session(&self, &args, &store);
+    if (code == EXIT_DONE)
+        code = args.input != NULL ? answer_input(&self, &args) : answer_operands(&self, ids, (size_t)given.count);
+    progress_end();
+    if (code == EXIT_DONE && self.absent_count > SHOWN_ABSENT)
+        message_print("%s: no record has %" PRIu64 " of the ids, of which the first %u are named above", self.path,
+                      self.absent_count, SHOWN_ABSENT);
+    if (code == EXIT_DONE && self.absent_count > 0)
+        code = EXIT_FAILED;
+    free(ids);
+    free(self.are_found);
+    record_batch_free(&self.chunk);
+    sstore_cursor_free(self.cursor);
+    sstore_close(store);
+    return code;
+}
