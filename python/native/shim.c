@@ -326,6 +326,24 @@ int sspy_collection_report(sstore_collection *collection, sspy_columns *columns,
     return status_of(status, status == SSTORE_STOPPED, error);
 }
 
+static int keep_record(void *context, const sstore_match *record)
+{
+    sspy_columns *columns = context;
+    if (!grow(columns, 1))
+        return 1;
+    *(uint64_t *)next_place(columns, 0) = record->query_index;
+    put_fingerprint(columns, 1, record->fingerprint);
+    *(uint64_t *)next_place(columns, 2) = record->id;
+    columns->count++;
+    return 0;
+}
+
+int sspy_get(sstore_cursor *cursor, const uint64_t *ids, size_t count, sspy_columns *columns, sstore_error *error)
+{
+    const sstore_status status = sstore_get(cursor, ids, count, keep_record, columns, error);
+    return status_of(status, status == SSTORE_STOPPED, error);
+}
+
 int sspy_collection_add(sstore_collection *collection, const uint64_t *queries, const uint64_t *fingerprints,
                         uint32_t words, const uint64_t *ids, size_t count, sstore_error *error)
 {

@@ -88,6 +88,8 @@ int sspy_join_records(const sstore_columns *left, size_t left_count, const sstor
 int sspy_components_next(sstore_components *components, sspy_columns *columns, uint64_t max_count, sstore_error *error);
 /* Append all matches of a collection. */
 int sspy_collection_report(sstore_collection *collection, sspy_columns *columns, sstore_error *error);
+/* Append the records that have one of `count` ids: query_index (of the id), fingerprint, id. */
+int sspy_get(sstore_cursor *cursor, const uint64_t *ids, size_t count, sspy_columns *columns, sstore_error *error);
 /* Add `count` matches of fingerprints of `words` words to a collection. `ids` may be NULL. */
 int sspy_collection_add(sstore_collection *collection, const uint64_t *queries, const uint64_t *fingerprints,
                         uint32_t words, const uint64_t *ids, size_t count, sstore_error *error);

@@ -57,6 +57,31 @@ def test_queries(folder: pathlib.Path, rng: np.random.Generator, io: Any) -> Non
                 assert (len(store.nearest(query, 1)) > 0) == (smallest <= 1)
 
 
+@pytest.mark.parametrize("words", [1, 3])
+def test_get(folder: pathlib.Path, rng: np.random.Generator, words: int) -> None:
+    fps = rng.integers(0, 1 << 64, (500, words), dtype=np.uint64)
+    for largest in (1 << 8, 1 << 40):
+        ids = rng.integers(0, largest, len(fps), dtype=np.uint64)
+        wanted = [*ids[:20].tolist(), 7, (1 << 64) - 1]
+        rows = [(i, *fps[j].tolist(), a) for i, a in enumerate(wanted) for j in range(len(fps)) if ids[j] == a]
+        for id_index in (False, True):
+            path = folder / f"{largest}-{id_index}.store"
+            sstore.build(path, fps[:, 0] if words == 1 else fps, ids, id_index=id_index)
+            with sstore.open(path) as store:
+                assert store.stat().has_id_index == id_index and (store.stat().id_index_bytes > 0) == id_index
+                found = store.get(wanted)
+                given = found.fingerprint.reshape(-1, words).tolist()
+                got = zip(found.query_index.tolist(), given, found.id.tolist())
+                assert [(i, *row, a) for i, row, a in got] == sorted(rows)
+                assert len(store.get(wanted[0])) == int((ids == wanted[0]).sum()) and len(store.get([])) == 0
+    sstore.compact(folder / "256-False.store", id_index=True)
+    with sstore.open(folder / "256-False.store") as store:
+        assert store.stat().has_id_index and len(store.get(int(ids[0]))) == 0
+    sstore.build(folder / "bare", fps[:, 0] if words == 1 else fps, bits=64 * words, no_ids=True)
+    with sstore.open(folder / "bare") as store, pytest.raises(sstore.ArgumentError, match="has no ids"):
+        store.get(1)
+
+
 @pytest.mark.parametrize("words", [1, 4])
 def test_limits(folder: pathlib.Path, rng: np.random.Generator, words: int) -> None:
     """The first matches by distance, fingerprint and id, also of a frequent fingerprint; more than a buffer has."""

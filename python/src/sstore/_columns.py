@@ -168,6 +168,15 @@ class Records(_RecordColumns):
     """Records: the columns fingerprint and, in a store with ids, id."""
 
 
+class FoundRecords(Records):
+    """Records of ids: the columns query_index (of the id), fingerprint and id."""
+
+    @property
+    def query_index(self) -> Words:
+        """The index of the id: uint64, shape (n,), ascending."""
+        return self.columns["query_index"]
+
+
 class Matches(Records):
     """Matches of one query: the columns fingerprint, id (in a store with ids) and distance."""
 
@@ -335,6 +344,7 @@ class Buffers:
 MATCH_COLUMNS = {"query_index": "u8", "fingerprint": "u8", "id": "u8", "distance": "u4"}
 STREAM_COLUMNS = {"query": "u8", "fingerprint": "u8", "id": "u8", "distance": "u4"}
 RECORD_COLUMNS = {"fingerprint": "u8", "id": "u8"}
+ID_COLUMNS = {"query_index": "u8", "fingerprint": "u8", "id": "u8"}
 PAIR_COLUMNS = {"fingerprint": "u8", "id": "u8", "other_fingerprint": "u8", "other_id": "u8", "distance": "u4"}
 CLUSTER_COLUMNS = {
     "cluster": "u8",

@@ -16,12 +16,15 @@ from sstore._arrays import ArrayLike, Fingerprint, Padded, int_of, one, pointer,
 from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, limit_of, number_of, result, size_of
 from sstore._columns import (
     CLUSTER_COLUMNS,
+    ID_COLUMNS,
     MATCH_COLUMNS,
     PAIR_COLUMNS,
     RECORD_COLUMNS,
     Batches,
     BatchMatches,
+    Buffers,
     Clusters,
+    FoundRecords,
     Matches,
     Pairs,
     QueryMatches,
@@ -108,6 +111,7 @@ class SegmentStatistics:
     fingerprints_bytes: int
     ranks_bytes: int
     ids_bytes: int
+    id_index_bytes: int
     directory_bytes: int
     total_bytes: int
     block_bytes: int
@@ -134,7 +138,7 @@ class Statistics:
         fingerprints_bytes, ranks_bytes: of whole fingerprints of several words, and of the columns that lead to them
             from their words; 0 if they have 64 bits.
         memory_bytes: what the open store takes in memory, with one cursor; mapped pages are not counted.
-        tables_bytes, ids_bytes, directory_bytes, manifest_bytes, total_bytes: of the store's files.
+        tables_bytes, ids_bytes, id_index_bytes, directory_bytes, manifest_bytes, total_bytes: of the store's files.
     """
 
     record_count: int
@@ -142,6 +146,7 @@ class Statistics:
     removed_count: int
     next_id: Optional[int]
     has_ids: bool
+    has_id_index: bool
     distance: int
     words: tuple[WordStatistics, ...]
     recipe: str
@@ -151,6 +156,7 @@ class Statistics:
     fingerprints_bytes: int
     ranks_bytes: int
     ids_bytes: int
+    id_index_bytes: int
     directory_bytes: int
     manifest_bytes: int
     total_bytes: int
@@ -608,7 +614,32 @@ class Store:
         cursors.append(cursor)
         return call.items
 
-    # ----- all records -----
+    # ----- records -----
+
+    def get(self, ids: ArrayLike) -> FoundRecords:
+        """The records that have one of these ids: in a store with an id index quickly, otherwise all records are read.
+
+        Args:
+            ids: n integers from 0 to 2**64 - 1, as build() takes them; or one.
+
+        Returns:
+            The columns query_index (uint64, of the id in `ids`), fingerprint and id, ascending by query_index and
+            fingerprint. An id that no record has gives no row. Several records may have an id.
+
+        Raises:
+            ArgumentError: the store has no ids, or is closed.
+            FileError, DamagedError: a block cannot be read, or is damaged.
+        """
+        wanted = taken([ids] if isinstance(ids, int) else ids, "ids", 1, bad_rows_of(False)).fingerprints
+        columns, call = Buffers(wide(ID_COLUMNS, self._words)), Call()
+        cursor, cursors = self._take_cursor()
+        status = lib.sspy_get(cursor.native, pointer(wanted), len(wanted), columns.native, call.error)
+        cursors.append(cursor)
+        call.check(status)
+        made = columns.take()
+        keys = [made["fingerprint"]] if self._words == 1 else list(made["fingerprint"].T[::-1])
+        order = np.lexsort((*keys, made["query_index"]))
+        return FoundRecords({name: column[order] for name, column in made.items()})
 
     def _record_results(self) -> Results[Records]:
         native, call = self._open(), Call()
