@@ -45,7 +45,6 @@ struct http_server {
     client *clients;                        /* all connections */
     atomic_ullong body_bytes, answer_bytes; /* of all exchanges */
     atomic_ullong exchanges;
-    atomic_ullong suspended; /* exchanges that other threads answer */
     atomic_bool stopping;    /* connections end after their exchange, */
     atomic_bool refusing;    /* and no more exchanges are suspended */
 };
@@ -172,7 +171,7 @@ static void resume(job *answered)
     exchange *self = (exchange *)answered;
     http_server *server = self->server;
     MHD_resume_connection(self->connection);
-    atomic_fetch_sub(&server->suspended, 1);
+    atomic_fetch_sub(&server->service->metrics.suspended_requests, 1);
 }
 
 static service_lane read_body(exchange *self)
@@ -368,9 +367,9 @@ static enum MHD_Result suspend(exchange *self, service_lane lane)
     http_server *server = self->server;
     job *queued = &self->job;
     queued->done = resume;
-    atomic_fetch_add(&server->suspended, 1);
+    atomic_fetch_add(&server->service->metrics.suspended_requests, 1);
     if (atomic_load(&server->refusing)) {
-        atomic_fetch_sub(&server->suspended, 1);
+        atomic_fetch_sub(&server->service->metrics.suspended_requests, 1);
         reply_fail(&queued->reply, REPLY_BUSY, "the service ends");
         return send_reply(self);
     }
@@ -537,7 +536,7 @@ void http_stop(http_server *server)
     service_refuse_offers(server->service);
     stop_workers(server);
     server->worker_count = 0;
-    wait_for_none(&server->suspended, UINT64_MAX);
+    wait_for_none(&server->service->metrics.suspended_requests, UINT64_MAX);
     wait_for_none(&server->answer_bytes, time_now_ns() + STOP_NS);
     MHD_stop_daemon(server->daemon);
     if (listener != MHD_INVALID_SOCKET)

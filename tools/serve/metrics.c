@@ -94,6 +94,8 @@ void metrics_print(metrics *self, reply *to)
     print_counter(to, "records_removed_total", "Records that requests removed.", &self->removed_records);
     print_counter(to, "refresh_failures_total", "Newer states that could not be opened.", &self->refresh_failures);
     print_gauge(to, "connections", "Open connections.", atomic_load(&self->connections));
+    print_gauge(to, "suspended_requests", "Requests that were read, and that other threads answer.",
+                load(&self->suspended_requests));
     print_gauge(to, "waiting_requests", "Requests that wait for a thread.", atomic_load(&self->waiting_requests));
 }
 

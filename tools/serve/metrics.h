@@ -22,6 +22,7 @@ typedef struct metrics {
     atomic_ullong queries, matches, blocks;
     atomic_ullong added_records, removed_records;
     atomic_ullong refresh_failures;
+    atomic_ullong suspended_requests;
     atomic_uint connections, waiting_requests;
 } metrics;
 
