@@ -14,6 +14,8 @@ typedef struct arguments {
     const char *store;
     const char *input;    /* --input, or NULL */
     const char *id_table; /* or NULL */
+    uint64_t id;
+    const char *id_given; /* --id, if given */
     operands fingerprints;
     bool explain;
     sstore_open_options open;
@@ -39,6 +41,8 @@ static const command_option options[] = {
      OPTION_FIELD(arguments, nearest), .common = true},
     {"input", 0, "FILE", "read the queries from FILE; - is standard input", OPTION_TEXT, OPTION_FIELD(arguments, input),
      .common = true},
+    {"id", 0, "ID", "the query is the fingerprint of the record with this id, as of 'sstore get'", OPTION_NUMBER,
+     OPTION_FIELD(arguments, id), .max = UINT64_MAX, .given = offsetof(arguments, id_given)},
     {"count", 0, NULL, "print only the number of matches of each query", OPTION_FLAG, OPTION_FIELD(arguments, count),
      .common = true},
     {"limit", 0, "N", "print or count the first N matches of each query", OPTION_NUMBER, OPTION_FIELD(arguments, limit),
@@ -80,7 +84,8 @@ static const command_syntax syntax = {
 static bool reads_stdin(const arguments *args)
 {
     const operands *given = &args->fingerprints;
-    return args->input == NULL && (given->count == 0 || (given->count == 1 && strcmp(given->items[0], "-") == 0));
+    return args->input == NULL && args->id_given == NULL &&
+           (given->count == 0 || (given->count == 1 && strcmp(given->items[0], "-") == 0));
 }
 
 /* Read operands as fingerprints of this shape, or of any number of bits if it has no words. Wrong ones end the process
@@ -118,9 +123,11 @@ static void check_arguments(const arguments *args)
     const operands *given = &args->fingerprints;
     if (args->input != NULL && given->count > 0)
         message_usage_error("expected either FINGERPRINT operands or --input, found both");
+    if (args->id_given != NULL && (args->input != NULL || given->count > 0))
+        message_usage_error("--id takes the place of FINGERPRINT operands and --input: leave one of them out");
     if (!reads_stdin(args))
         (void)read_operands(args, &(input_shape){.words = 0}, args->format.lines, NULL);
-    if (args->explain && (args->input != NULL || given->count != 1 || reads_stdin(args)))
+    if (args->explain && (args->input != NULL || args->id_given != NULL || given->count != 1 || reads_stdin(args)))
         message_usage_error("--explain needs exactly one FINGERPRINT operand");
     if (args->explain && (args->nearest || args->count || args->json || args->limit != UINT64_MAX))
         message_usage_error("--explain cannot be combined with --nearest, --count, --limit or --json");
@@ -140,8 +147,9 @@ typedef struct query_session {
     id_names names;
     uint32_t words; /* of a fingerprint */
     uint32_t distance;
-    sstore_columns few;    /* of one query */
-    uint64_t *operands;    /* the queries that operands are */
+    sstore_columns few; /* of one query */
+    uint64_t *operands; /* the queries that operands are, or --id */
+    size_t operand_count, operand_capacity;
     record_batch chunk;    /* queries to answer together */
     double input_fraction; /* that is answered; negative: unknown */
 
@@ -157,6 +165,34 @@ static void check_width(const arguments *args, uint32_t words)
     const uint32_t max = SSTORE_MAX_DISTANCE * words;
     if (args->distance > max)
         message_usage_error("--distance: expected a number from 0 to %" PRIu32 ", found %" PRIu32, max, args->distance);
+}
+
+/* Take the fingerprint of a record of --id as a query. */
+static int add_operand(void *context, const sstore_match *record)
+{
+    query_session *session = context;
+    const size_t words = session->words;
+    if (!grow(&session->operands, &session->operand_capacity, (session->operand_count + 1) * words,
+              sizeof *session->operands))
+        return 1;
+    memcpy(session->operands + session->operand_count++ * words, record->fingerprint, words * sizeof(uint64_t));
+    return 0;
+}
+
+/* The queries of --id. Returns an exit code. */
+static int read_records_of_id(query_session *session)
+{
+    const arguments *args = session->args;
+    sstore_error error;
+    if (!session->style.has_ids)
+        return message_print("%s: the store has no ids", args->store);
+    const sstore_status status = sstore_get(session->cursor, &args->id, 1, add_operand, session, &error);
+    if (status == SSTORE_STOPPED)
+        return message_print("out of memory");
+    if (status != SSTORE_OK)
+        return message_error(&error);
+    return session->operand_count > 0 ? EXIT_DONE
+                                      : message_print("%s: no record has the id %" PRIu64, args->store, args->id);
 }
 
 /* Returns an exit code. Close the session in any case. */
@@ -184,13 +220,17 @@ static int open_session(query_session *session, const arguments *args)
     session->distance = args->distance_given != NULL ? args->distance
                         : args->nearest              ? SSTORE_MAX_DISTANCE * session->words
                                                      : metadata.distance;
-    session->operands = allocate_or_exit((size_t)args->fingerprints.count * session->words, sizeof *session->operands);
+    session->operand_count = (size_t)args->fingerprints.count;
+    session->operand_capacity = session->operand_count * session->words;
+    session->operands = allocate_or_exit(session->operand_capacity, sizeof *session->operands);
     session->few = (sstore_columns){.struct_size = sizeof session->few,
                                     .fingerprint = allocate_or_exit((size_t)FEW_MATCHES * session->words,
                                                                     sizeof(uint64_t)),
                                     .id = allocate_or_exit(FEW_MATCHES, sizeof(uint64_t)),
                                     .distance = allocate_or_exit(FEW_MATCHES, sizeof(uint32_t))};
-    if (!reads_stdin(args))
+    if (args->id_given != NULL)
+        code = read_records_of_id(session);
+    else if (!reads_stdin(args))
         code = read_operands(args, &session->shape, session->format.lines, session->operands);
     if (code == EXIT_DONE)
         code = id_names_open(&session->names, args->id_table, args->store, &session->style);
@@ -480,8 +520,7 @@ int cmd_query(int argc, char **argv)
     else if (code == EXIT_DONE && (args.input != NULL || reads_stdin(&args)))
         code = answer_input(&session, &args);
     else if (code == EXIT_DONE)
-        code = end_inputs(&session.format, false,
-                          answer_queries(&session, session.operands, (size_t)args.fingerprints.count));
+        code = end_inputs(&session.format, false, answer_queries(&session, session.operands, session.operand_count));
     code = id_names_exit_code(&session.names, code);
     progress_end();
     close_session(&session);

@@ -57,3 +57,13 @@ cut -f 1 pages.txt | exits 0 sstore build --quiet --no-ids bare.store
 exits 1 sstore get bare.store 7
 exits 2 sstore compact --id-index bare.store
 exits 1 sstore get absent.store 7
+echo "--- queries of a stored record"
+exits 0 sstore query --id 12 pages.store | sort >got
+sstore get pages.store 12 | cut -f 1 | sstore query pages.store | sort | diff - got
+exits 0 sstore query --id 12 --count --json pages.store
+exits 0 sstore query --id 9007199254740993 -k 2 large.store
+exits 1 sstore query --id 9999 pages.store
+exits 1 sstore query --id 1 bare.store
+exits 2 sstore query --id 1 pages.store 7 | head -1
+exits 2 sstore query --id 1 --input x pages.store | head -1
+exits 2 sstore query --id x pages.store | head -1
