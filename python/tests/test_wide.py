@@ -736,8 +736,9 @@ def test_streams(rng: np.random.Generator, case: int) -> None:
 def test_numbers_of_a_word_are_no_wide_fingerprints(folder: pathlib.Path, rng: np.random.Generator) -> None:
     fps = rng.integers(0, 2**64, (20, 4), dtype=np.uint64)
     sstore.build(folder / "a", fps, distance=31, bits=256)
+    narrow: list[Any] = [fps[0, 0], np.int64(-1), np.uint32(5), np.array(fps[0, 0])]
     with sstore.open(folder / "a") as store:
-        for number in (fps[0, 0], np.int64(-1), np.uint32(5), np.array(fps[0, 0])):
+        for number in narrow:
             for ask in (store.query, store.nearest, store.explain):
                 with pytest.raises(sstore.ArgumentError, match="numbers of 256 bits, found .* at most 64 bits"):
                     ask(number)

@@ -616,7 +616,7 @@ class Store:
 
     # ----- records -----
 
-    def get(self, ids: ArrayLike) -> FoundRecords:
+    def get(self, ids: Union[int, ArrayLike]) -> FoundRecords:
         """The records that have one of these ids: in a store with an id index quickly, otherwise all records are read.
 
         Args:
