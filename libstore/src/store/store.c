@@ -92,9 +92,9 @@ static bool is_of_with_indexes(const ss_segment *open, const ss_manifest_segment
 {
     const uint32_t words = ss_word_index_count(metadata), count = ss_index_count(metadata);
     bool is_same = is_of(open, metadata) && open->index_count == words && (open->id_index != NULL) == (count > words);
-    for (uint32_t i = 0; is_same && i < count; i++)
-        is_same = is_of(i < words ? open->indexes[i] : open->id_index, &metadata->indexes[i]);
-    return is_same;
+    for (uint32_t i = 0; is_same && i < words; i++)
+        is_same = is_of(open->indexes[i], &metadata->indexes[i]);
+    return is_same && (open->id_index == NULL || is_of(open->id_index, &metadata->indexes[words]));
 }
 
 /* The segment with this metadata that another handle of the store has open; NULL if there is none. */

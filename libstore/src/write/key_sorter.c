@@ -112,13 +112,13 @@ sstore_status ss_key_sorter_run(ss_key_sorter *keys, uint32_t number, ss_sorted_
 
 /* The items of the records of a block of ids, from `first` on. Returns their number. */
 static uint32_t make_id_items(const ss_key_sorter *keys, const ss_ids_block *block, uint32_t first, uint64_t *rank,
-                              uint64_t *ids_out, uint64_t *ranks_out)
+                              uint64_t *values_out, uint64_t *ranks_out)
 {
     const uint32_t count = ss_min_u32(block->count - first, KEY_BATCH);
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t id = ss_ids_block_id(block, first + i);
         *rank += ss_ids_block_starts_rank(block, first + i);
-        ids_out[i] = keys->packed ? id << 32 | *rank : id;
+        values_out[i] = keys->packed ? id << 32 | *rank : id;
         ranks_out[i] = *rank;
     }
     return count;
@@ -130,7 +130,7 @@ static sstore_status add_ids_range(void *context, uint64_t task, uint32_t index,
     const ss_key_sorter *keys = context;
     const uint64_t end = ss_min_u64((task + 1) * RANGE_BLOCKS, keys->ids.reader->header.block_count);
     ss_ids_iterator *iterator = &keys->ids_iterators[index];
-    uint64_t ids[KEY_BATCH], ranks[KEY_BATCH], total = 0;
+    uint64_t values[KEY_BATCH], ranks[KEY_BATCH], total = 0;
     sstore_status status = SSTORE_OK;
     if (iterator->buffer == NULL)
         status = ss_ids_iterator_open(iterator, &keys->ids, error);
@@ -139,8 +139,8 @@ static sstore_status add_ids_range(void *context, uint64_t task, uint32_t index,
         status = ss_ids_iterator_next(iterator, error);
         uint64_t rank = iterator->block.first_rank;
         for (uint32_t done = 0, count; status == SSTORE_OK && done < iterator->block.count; done += count) {
-            count = make_id_items(keys, &iterator->block, done, &rank, ids, ranks);
-            status = ss_sorter_add(keys->sorter, index, ids, ranks, count, error);
+            count = make_id_items(keys, &iterator->block, done, &rank, values, ranks);
+            status = ss_sorter_add(keys->sorter, index, values, ranks, count, error);
             total += count;
         }
     }
