@@ -112,7 +112,7 @@ copy_tree() {
 # Run a command in the tree there, with nothing of this environment but what reaches a mirror, and CI.
 there() { # command
   local kept=() name
-  for name in http_proxy https_proxy no_proxy CI SSTORE_TEST_LONG SSTORE_TEST_STEP PIP_INDEX_URL PIP_DEFAULT_TIMEOUT; do
+  for name in http_proxy https_proxy no_proxy CI SSTORE_TEST_LONG SSTORE_TEST_STEP SSTORE_TEST_FEW PIP_INDEX_URL PIP_DEFAULT_TIMEOUT; do
     [ -z "${!name:-}" ] || kept+=("$name=${!name}")
   done
   [ -z "${PIP_CERT:-}" ] || kept+=(PIP_CERT=/pip-cert.pem)

@@ -4,7 +4,8 @@
 #              little from a sanitizer; with `all`, another third of the tests of the command in each run, and a quarter of
 #              the fuzz targets' mutations
 #   release    optimised by gcc: the tests of the library, of its faults and limits, of the format and of damaged files; lets
-#              another third of the system calls fail in each run, and with `whole` each of them
+#              another third of the system calls fail in each run, with `whole` each of them, and with `all` a sixth, with
+#              fewer cases of many tests
 #   clang      optimised by clang: the tests of the command, of the documents and of the installed files, the command's pages
 #              in Chromium, and the unit and property tests except the longest ones, with fewer cases; with `all`, another
 #              third of these
@@ -147,7 +148,7 @@ run_tests() { # preset, ctest arguments...
 bare_system() { # argument...
   local as=()
   if [ "$(id -u)" != 0 ] && command -v sudo >/dev/null; then
-    as=(sudo --preserve-env=CI,SSTORE_TEST_LONG,SSTORE_TEST_STEP,SSTORE_PACKAGES_ONCE,SSTORE_BARE_BASE,http_proxy,https_proxy,no_proxy,TMPDIR)
+    as=(sudo --preserve-env=CI,SSTORE_TEST_LONG,SSTORE_TEST_STEP,SSTORE_TEST_FEW,SSTORE_PACKAGES_ONCE,SSTORE_BARE_BASE,http_proxy,https_proxy,no_proxy,TMPDIR)
   fi
   "${as[@]}" tests/bare.sh "$@"
 }
@@ -170,7 +171,10 @@ run_bare() {
 # tests/CMakeLists.txt has the labels.
 run_job() {
   local left_out=${quick:+|longest|seldom} kinds='unit|property|corrupt|limits|faults|format'
-  if [[ $1 == release || $1 == bare ]] && [ -n "$every_call" ]; then local -x SSTORE_TEST_STEP=1; fi
+  if [[ $1 == release || $1 == bare ]]; then
+    [ -z "$every_call" ] || local -x SSTORE_TEST_STEP=1
+    [ -z "$third" ] || local -x SSTORE_TEST_STEP=6 SSTORE_TEST_FEW=1
+  fi
   case $1 in
     asan)
       left_out+=${quick:+|cli}
