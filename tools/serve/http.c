@@ -45,8 +45,8 @@ struct http_server {
     client *clients;                        /* all connections */
     atomic_ullong body_bytes, answer_bytes; /* of all exchanges */
     atomic_ullong exchanges;
-    atomic_bool stopping;    /* connections end after their exchange, */
-    atomic_bool refusing;    /* and no more exchanges are suspended */
+    atomic_bool stopping; /* connections end after their exchange, */
+    atomic_bool refusing; /* and no more exchanges are suspended */
 };
 
 typedef struct exchange {
