@@ -787,7 +787,7 @@ typedef struct sstore_reindex_options {
  * are copied. Memory: as for the largest segment in an open store, and a few blocks. On failure the store is unchanged,
  * except if the last sync fails, as with sstore_builder_finish().
  *
- * *rebuilt_count_out, if not NULL, is the number of segments whose directories, also those of its word indexes, were
+ * *rebuilt_count_out, if not NULL, is the number of segments whose directories, also those of its indexes, were
  * rebuilt.
  * Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, BUSY; DAMAGED (the manifest, or a table or the ids of a segment concerned,
  * which cannot be rebuilt), UNSUPPORTED. Source: format-spec/sstore-format.md, "Directory".

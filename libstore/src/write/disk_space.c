@@ -1,6 +1,7 @@
 #include "write/disk_space.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "base/error.h"
 #include "codec/rows.h"
@@ -9,11 +10,11 @@
 /* The expected bytes of a segment. */
 typedef struct segment_bytes {
     double first, total; /* of table 0 and the ids, and of all files */
-    double key_bytes;    /* of an item that is sorted for another table or a word index; 0: there is none */
+    double key_bytes;    /* of an item that is sorted for another table or an index; 0: there is none */
 } segment_bytes;
 
-/* `plan` is for one word. */
-static segment_bytes expect_segment(const ss_segment_spec *spec, const ss_plan *plan, const ss_expected_store *store)
+/* `plan` is for one word. Without an id index. */
+static segment_bytes expect_tables(const ss_segment_spec *spec, const ss_plan *plan, const ss_expected_store *store)
 {
     ss_plan_cost cost, index_cost;
     ss_expected_store index = *store;
@@ -32,6 +33,24 @@ static segment_bytes expect_segment(const ss_segment_spec *spec, const ss_plan *
     return (segment_bytes){.first = first,
                            .total = first + spec->words * index_cost.total_bytes,
                            .key_bytes = sizeof(ss_record)};
+}
+
+static segment_bytes expect_segment(const ss_segment_spec *spec, const ss_plan *plan, const ss_expected_store *store)
+{
+    static const ss_plan one_table = {.table_count = 1, .tables = {{.key_mask = UINT64_MAX, .prefix_bits = 64}}};
+    const bool packed = store->id_bits <= 32 && store->record_count <= 0x1p32;
+    const ss_expected_store index = {.record_count = store->record_count,
+                                     .fingerprint_count = store->record_count,
+                                     .has_ids = !packed,
+                                     .block_bytes = store->block_bytes};
+    segment_bytes expected = expect_tables(spec, plan, store);
+    ss_plan_cost cost;
+    if (!ss_segment_has_id_index(spec))
+        return expected;
+    ss_plan_cost_init(&cost, &one_table, &index);
+    expected.total += cost.total_bytes; /* of dense ids it takes less */
+    expected.key_bytes = fmax(expected.key_bytes, packed ? sizeof(uint64_t) : sizeof(ss_record));
+    return expected;
 }
 
 /* The bytes that `count` items spill: 0 if they fit into memory, otherwise nearly all. Buckets that are partitioned
