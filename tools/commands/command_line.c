@@ -199,8 +199,7 @@ static void print_end_of_help(const parser *self, bool is_long, FILE *to)
     for (const command_example *at = syntax->examples; at != NULL && at->command != NULL; at++)
         fprintf(to, "%c%s:\n  $ %s\n", toupper((unsigned char)at->text[0]), at->text + 1, at->command);
     fprintf(to,
-            is_long ? COMMAND_MANUAL("%s") " explains more."
-                    : "Options that are not shown: see --help=all, or " COMMAND_MANUAL("%s") ".",
+            is_long ? COMMAND_MANUAL("%s") " explains more." : "All options: --help=all, or " COMMAND_MANUAL("%s") ".",
             command);
 }
 
