@@ -69,6 +69,16 @@ const char *operand_hint(const char *path)
     return S_ISDIR(info.st_mode) ? "; the STORE is the first operand" : "; --input reads fingerprints from a file";
 }
 
+const char *id_operand_hint(const char *operand)
+{
+    struct stat info;
+    if (strcmp(operand, "-") == 0)
+        return "; --input - reads ids from standard input";
+    if (stat(operand, &info) != 0)
+        return "";
+    return S_ISDIR(info.st_mode) ? "; the STORE is the first operand" : "; --input reads ids from a file";
+}
+
 /* ----- stores ----- */
 
 int store_open(const char *path, const sstore_open_options *options, sstore **store_out,

@@ -62,6 +62,9 @@ operands operands_as_inputs(operands given);
 /* What to do if `path`, an operand that is neither a store nor an input, is nevertheless a folder or a file. */
 const char *operand_hint(const char *path);
 
+/* The same if `operand` is no id. */
+const char *id_operand_hint(const char *operand);
+
 /* ----- stores ----- */
 
 /* Open the store at `path` and read its metadata. Returns an exit code. Close *store_out in any case. */

@@ -104,7 +104,7 @@ static uint64_t *read_operands(const operands *given)
     line_fault fault;
     for (int i = 0; i < given->count; i++)
         if (!line_parse_id(given->items[i], strlen(given->items[i]), &ids[i], &fault))
-            message_usage_error("%s", fault.reason);
+            message_usage_error("%s%s", fault.reason, id_operand_hint(given->items[i]));
     return ids;
 }
 
