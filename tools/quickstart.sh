@@ -212,6 +212,7 @@ Next, a file of your own without its near-copies: README.md shows the commands. 
 END
 }
 
+[[ -d /proc/self/fd ]] || fail "there is no /proc/self/fd, which sstore needs; mount /proc: mount -t proc proc /proc"
 install_missing
 step "Building sstore in $build" build_sstore
 step "Reading texts" find_texts
