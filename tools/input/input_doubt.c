@@ -30,9 +30,9 @@ static bool is_hex_digit(unsigned byte)
     return (byte >= '0' && byte <= '9') || ((byte | 0x20u) >= 'a' && (byte | 0x20u) <= 'f');
 }
 
-static bool is_printable(unsigned byte)
+static bool is_text_byte(unsigned byte)
 {
-    return byte >= ' ' && byte <= '~';
+    return (byte >= ' ' && byte <= '~') || byte == '\t' || byte == '\n' || byte == '\r';
 }
 
 static unsigned byte_at(const uint64_t *words, uint32_t i)
@@ -156,7 +156,7 @@ static int watch_hex_bytes(sign_watch *self, const doubt_row *row)
 /* A random byte: 2^-1.4; if a bit changed: 2^-0.5. */
 static int watch_text(sign_watch *self, const doubt_row *row)
 {
-    const uint32_t count = count_bytes(self, row->now, is_printable);
+    const uint32_t count = count_bytes(self, row->now, is_text_byte);
     return count == 0 ? AGAINST : self->count == 0 ? 140 * (int)count : 20 * (int)row->changed_bits;
 }
 
@@ -452,6 +452,11 @@ static input_sign first_shown(const sign_watch *self, input_sign end)
     return i;
 }
 
+/* What SIGN_TEXT means in words. */
+#define TEXT_AS_WORDS                                                                                                  \
+    "are readable text, byte by byte: the file seems to be text, which --format text reads; if it is an array of "     \
+    "characters, decode them first"
+
 /* Write the first sign that is shown. Of several inputs, each may write leading zeros or not. */
 static void describe_first(const sign_watch *self, const char *name, char *to, size_t size)
 {
@@ -462,7 +467,8 @@ static void describe_first(const sign_watch *self, const char *name, char *to, s
     else if (sign == SIGN_SHORT)
         short_rows_describe(&self->short_rows, to + begin, size - begin);
     else
-        (void)snprintf(to + begin, size - begin, "the fingerprints (%" PRIu64 ") %s", self->count, signs[sign].text);
+        (void)snprintf(to + begin, size - begin, "the fingerprints (%" PRIu64 ") %s", self->count,
+                       sign == SIGN_TEXT && !self->is_text ? TEXT_AS_WORDS : signs[sign].text);
 }
 
 static void watch_row(sign_watch *self, const doubt_row *row)
