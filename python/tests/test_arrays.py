@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -85,6 +86,26 @@ def test_inputs(folder: pathlib.Path, rng: np.random.Generator) -> None:
     source: Any
     for source in (fps[:0], [], pyarrow.array([], "uint64"), pyarrow.table({"fingerprint": fps[:0]})):
         assert build(folder, source) == []
+
+
+def test_columns_of_pandas_without_pyarrow(
+    folder: pathlib.Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without pyarrow, pandas exports no Arrow data."""
+    fps = clustered(rng, 100)
+    texts = ["the cat sat on the mat", "a red ball"]
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "pyarrow" else find_spec(name))
+
+    def no_arrow(*_: Any) -> None:
+        raise ImportError("pyarrow")
+
+    monkeypatch.setattr(pandas.Series, "__arrow_c_stream__", no_arrow, raising=False)
+    assert build(folder, pandas.Series(fps)) == list(enumerate(fps.tolist()))
+    assert build(folder, fps, pandas.Series(fps, dtype="UInt64")) == sorted({(f, f) for f in fps.tolist()})
+    assert sstore.simhash(pandas.Series(texts)).tolist() == sstore.simhash(texts).tolist()
+    with pytest.raises(TypeError, match="row 1: null"):
+        build(folder, pandas.Series([1, None], dtype="UInt64"))
 
 
 @pytest.mark.parametrize(

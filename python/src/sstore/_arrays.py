@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import operator
 import os
 import re
@@ -406,10 +407,16 @@ def _one(value: Any, name: str, count: Optional[int]) -> Words:
     return _of_wide_ints([value], name, count).reshape(-1)
 
 
+def _is_series_without_pyarrow(values: object) -> bool:
+    """Whether it is a column of pandas, which exports Arrow data only with pyarrow: without, it is a sequence."""
+    is_series = type(values).__module__.partition(".")[0] == "pandas" and hasattr(values, "dtype")
+    return is_series and importlib.util.find_spec("pyarrow") is None
+
+
 def is_arrow(values: object) -> bool:
     """Whether it is an array, a table or a stream of Arrow; but not objects of Python, whose type pandas guesses."""
     kind = getattr(values, "dtype", None)
-    if isinstance(kind, np.dtype) and kind == np.object_:
+    if (isinstance(kind, np.dtype) and kind == np.object_) or _is_series_without_pyarrow(values):
         return False
     return hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__")
 
