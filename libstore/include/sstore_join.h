@@ -1,6 +1,7 @@
 /*
- * sstore_join.h - all near pairs of a store, or of two stores, and the clusters that near pairs form; and the same for
- * records in memory, for tasks of a cluster of machines. The conventions are those of sstore.h.
+ * sstore_join.h - all near pairs of a store, or of two stores, and the clusters that near pairs form; which of near
+ * records to keep; and joins of records in memory, for tasks of a cluster of machines. The conventions are those of
+ * sstore.h.
  */
 #ifndef SSTORE_JOIN_H
 #define SSTORE_JOIN_H
@@ -82,6 +83,75 @@ typedef struct sstore_cluster_options {
  */
 SSTORE_API sstore_status sstore_iterate_clusters(const sstore *store, const sstore_cluster_options *options,
                                                  sstore_iterator **iterator_out, sstore_error *error);
+
+/* ===== Which of near records to keep ===== */
+
+/* Of records that are given one after the other, and are not in a store: which ones to keep, so that near ones are kept
+ * once. Records are numbered from 0, as they come. */
+typedef struct sstore_keeper sstore_keeper;
+
+/* Called for each group of more than max_group records, of which none is dropped: the number of the record that would
+ * have been kept, and how many there are. Returns 0 to continue. */
+typedef int (*sstore_large_group_fn)(void *context, uint64_t kept_number, uint64_t record_count);
+
+/* The options of sstore_keeper_create(). */
+typedef struct sstore_keeper_options {
+    size_t struct_size;
+    uint32_t fingerprint_bits; /* see "Conventions" */
+    uint32_t distance;         /* 0 to 16 a word, or SSTORE_OWN_DISTANCE, the default of a build */
+    bool strict;               /* see sstore_keeper_create() */
+    uint32_t threads;          /* 0: all that the process may use */
+    uint64_t memory_bytes; /* what the calls may take in all; 0: 1 GiB. The limit is enforced from 64 MiB up. Smaller
+                                  values (minimum 8 MiB) may be exceeded */
+    const char
+        *tmp_dir;       /* for a store of the records, and items that do not fit in memory; NULL: the folder that TMPDIR
+                            names, or without it the working folder */
+    uint64_t max_group; /* drop nothing of groups of more records; 0: no limit */
+    sstore_large_group_fn on_large_group; /* or NULL */
+    void *large_group_context;
+    sstore_progress_fn on_progress; /* of sstore_keeper_finish() */
+    void *progress_context;
+} sstore_keeper_options;
+
+#define SSTORE_KEEPER_OPTIONS_INIT                                                                                     \
+    {                                                                                                                  \
+        sizeof(sstore_keeper_options), 0, SSTORE_OWN_DISTANCE, false, 0, 0, NULL, 0, NULL, NULL, NULL, NULL            \
+    }
+
+/*
+ * Begin. The groups, of which one record each is kept, are
+ *  - the clusters of sstore_iterate_clusters(): records that are connected by steps of at most the distance. The record
+ *    of the highest priority is kept. A dropped record may be farther from it than the distance;
+ *  - with `strict`, those of a sequence: in the order of their priority, a record is kept if no kept one is within the
+ *    distance. Otherwise it is dropped in favour of the nearest kept one, of several the one with the smallest
+ *    fingerprint, and then with the lowest number.
+ * The records wait in a temporary store in tmp_dir, in a folder whose name begins with "sstore-keep-" and which only
+ * the user can read. It is gone after sstore_keeper_finish() or sstore_keeper_free(). A killed process leaves it behind.
+ * One thread at a time may use the keeper.
+ * Errors: ARGUMENT, MEMORY, IO, NOT_FOUND (no tmp_dir).
+ */
+SSTORE_API sstore_status sstore_keeper_create(const sstore_keeper_options *options, sstore_keeper **keeper_out,
+                                              sstore_error *error);
+
+/* Add `count` records. The smaller its number in `priorities`, the higher the priority of a record; of equal ones, the
+ * record that came first precedes. NULL: the records precede in the order in which they come, which takes less time.
+ * All calls must give priorities, or none. The arrays are copied. Errors: ARGUMENT, MEMORY, IO. After an error only
+ * sstore_keeper_free() is allowed. */
+SSTORE_API sstore_status sstore_keeper_add(sstore_keeper *keeper, const uint64_t *fingerprints,
+                                           const uint64_t *priorities, size_t count, sstore_error *error);
+
+/* Leave out `count` numbers: records that are kept, and in no group. Errors: ARGUMENT. */
+SSTORE_API sstore_status sstore_keeper_skip(sstore_keeper *keeper, uint64_t count, sstore_error *error);
+
+/* Find the records to drop. The iterator has their number as id, ascending; the number of the record that is kept
+ * instead as other_id; and the distance between the two. The result does not depend on memory and threads. All is found
+ * before this call returns, and what does not fit in memory is spilled. The keeper is freed in all cases. Errors:
+ * ARGUMENT, MEMORY, IO, STOPPED. */
+SSTORE_API sstore_status sstore_keeper_finish(sstore_keeper *keeper, sstore_iterator **iterator_out,
+                                              sstore_error *error);
+
+/* Give up, and free the keeper, with its temporary files. NULL is allowed. */
+SSTORE_API void sstore_keeper_free(sstore_keeper *keeper);
 
 /* ===== Without a store, for the tasks of a cluster ===== */
 

@@ -27,6 +27,7 @@ static bool initializers_are_right(void)
     const sstore_join_options join_options = SSTORE_JOIN_OPTIONS_INIT;
     const sstore_cluster_options cluster_options = SSTORE_CLUSTER_OPTIONS_INIT;
     const sstore_record_join_options record_join_options = SSTORE_RECORD_JOIN_OPTIONS_INIT;
+    const sstore_keeper_options keeper_options = SSTORE_KEEPER_OPTIONS_INIT;
     const sstore_components_options components_options = SSTORE_COMPONENTS_OPTIONS_INIT;
     const sstore_stream_options stream_options = SSTORE_STREAM_OPTIONS_INIT;
     const sstore_collection_options collection_options = SSTORE_COLLECTION_OPTIONS_INIT;
@@ -49,6 +50,7 @@ static bool initializers_are_right(void)
            join_options.struct_size == sizeof(sstore_join_options) &&
            cluster_options.struct_size == sizeof(sstore_cluster_options) &&
            record_join_options.struct_size == sizeof(sstore_record_join_options) &&
+           keeper_options.struct_size == sizeof(sstore_keeper_options) &&
            components_options.struct_size == sizeof(sstore_components_options) &&
            stream_options.struct_size == sizeof(sstore_stream_options) &&
            collection_options.struct_size == sizeof(sstore_collection_options) &&

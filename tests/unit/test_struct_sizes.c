@@ -54,6 +54,7 @@ static void test_sizes(void **state)
         ENTRY(SS_JOIN_OPTIONS_SIZE_1, sstore_join_options),
         ENTRY(SS_CLUSTER_OPTIONS_SIZE_1, sstore_cluster_options),
         ENTRY(SS_RECORD_JOIN_OPTIONS_SIZE_1, sstore_record_join_options),
+        ENTRY(SS_KEEPER_OPTIONS_SIZE_1, sstore_keeper_options),
         ENTRY(SS_COMPONENTS_OPTIONS_SIZE_1, sstore_components_options),
         ENTRY(SS_STREAM_OPTIONS_SIZE_1, sstore_stream_options),
         ENTRY(SS_COLLECTION_OPTIONS_SIZE_1, sstore_collection_options),

@@ -112,6 +112,20 @@ sstore_status ss_dir_make_at(const ss_dir *parent, const char *name, sstore_erro
                    SSTORE_NO_OFFSET, "cannot create the folder '%s'", name);
 }
 
+sstore_status ss_dir_make_unique(const ss_dir *parent, const char *prefix, char **path_out, sstore_error *error)
+{
+    const size_t size = strlen(parent->path) + strlen(prefix) + sizeof "/XXXXXX";
+    char *path = *path_out = ss_alloc(size, 1);
+    if (path == NULL)
+        return ss_fail_memory(error, size);
+    (void)snprintf(path, size, "%s/%sXXXXXX", parent->path, prefix);
+    if (mkdtemp(path) != NULL)
+        return SSTORE_OK;
+    ss_free(path);
+    *path_out = NULL;
+    return ss_fail(error, SSTORE_ERROR_IO, errno, parent->path, SSTORE_NO_OFFSET, "cannot create a folder in it");
+}
+
 sstore_status ss_dir_sync(const ss_dir *dir, sstore_error *error)
 {
     return fsync(dir->fd) == 0 ? SSTORE_OK : fail_io(error, dir->path, SSTORE_NO_OFFSET, "fsync");

@@ -39,6 +39,9 @@ sstore_status ss_dir_copy(const ss_dir *dir, ss_dir *copy_out, sstore_error *err
 sstore_status ss_dir_open_at(const ss_dir *parent, const char *name, ss_dir *dir_out, sstore_error *error);
 /* Create a folder in another one. EXISTS if the name is taken. */
 sstore_status ss_dir_make_at(const ss_dir *parent, const char *name, sstore_error *error);
+/* Create a folder with a new name that begins with the prefix, for its owner only. *path_out is its path, to be
+ * freed. */
+sstore_status ss_dir_make_unique(const ss_dir *parent, const char *prefix, char **path_out, sstore_error *error);
 /* Make the folder's entries durable. */
 sstore_status ss_dir_sync(const ss_dir *dir, sstore_error *error);
 /* Make the folder's own entry in its parent durable. */

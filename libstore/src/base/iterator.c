@@ -14,8 +14,8 @@ sstore_status ss_take_columns(sstore_columns *to, const sstore_columns *from, un
                   {"id", to->id, SS_COLUMN_ID},
                   {"distance", to->distance, SS_COLUMN_DISTANCE},
                   {"query_index", to->query_index, SS_COLUMN_QUERY_INDEX},
-                  {"other_fingerprint", to->other_fingerprint, SS_COLUMN_OTHERS},
-                  {"other_id", to->other_id, SS_COLUMN_OTHERS},
+                  {"other_fingerprint", to->other_fingerprint, SS_COLUMN_OTHER_FINGERPRINT},
+                  {"other_id", to->other_id, SS_COLUMN_OTHER_ID},
                   {"cluster", to->cluster, SS_COLUMN_CLUSTERS},
                   {"cluster_size", to->cluster_size, SS_COLUMN_CLUSTERS},
                   {"is_representative", to->is_representative, SS_COLUMN_CLUSTERS}};

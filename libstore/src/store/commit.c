@@ -535,3 +535,18 @@ void ss_transaction_close(ss_transaction *transaction)
     ss_free(transaction->path);
     transaction->path = NULL;
 }
+
+/* ----- removing ----- */
+
+void ss_store_remove(const char *path)
+{
+    static const ss_manifest none = {.segment_count = 0};
+    ss_dir store;
+    if (ss_dir_open(path, &store, NULL) == SSTORE_OK) {
+        clean_up(&store, true, &none);
+        ss_dir_unlink(&store, SS_MANIFEST_NEW_NAME);
+        ss_dir_unlink(&store, SS_MANIFEST_NAME);
+        ss_dir_remove_self(&store, path);
+    }
+    ss_dir_close(&store);
+}

@@ -68,4 +68,7 @@ void ss_transaction_clean_up(const ss_transaction *transaction);
  * zeroed transaction is allowed if its folder is SS_DIR_NONE. */
 void ss_transaction_close(ss_transaction *transaction);
 
+/* Remove the store at `path`, or what there is of one, with its folder, as far as possible. Nobody writes to it. */
+void ss_store_remove(const char *path);
+
 #endif
