@@ -185,7 +185,7 @@ static const option_choice compressions[] = {{"auto", COMPRESSION_AUTO},
     {                                                                                                                  \
         "bin", RADIX_BIN                                                                                               \
     }
-static const option_choice radix_choices[] = {RADIX_CHOICES, {"signed32", RADIX_SIGNED32}, {0}};
+const option_choice radix_choices[] = {RADIX_CHOICES, {"signed32", RADIX_SIGNED32}, {0}};
 const option_choice output_radix_choices[] = {RADIX_CHOICES, {0}};
 
 const command_option input_option_table[] = {

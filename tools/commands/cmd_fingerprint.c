@@ -12,7 +12,6 @@
 #include "commands/weighted_features.h"
 #include "documents/document_work.h"
 #include "input/digits.h"
-#include "input/input_hint.h"
 #include "input/input_measure.h"
 #include "input/interrupt.h"
 #include "names/id_table_writer.h"
@@ -35,33 +34,10 @@ typedef struct arguments {
     const char *output_given; /* an option of the output, if one is given */
 } arguments;
 
-static const option_choice weightings[] = {{"sublinear", SSTORE_WEIGHTING_SUBLINEAR},
-                                           {"frequency", SSTORE_WEIGHTING_FREQUENCY},
-                                           {"presence", SSTORE_WEIGHTING_PRESENCE},
-                                           {0}};
-static const option_choice widths[] = {{"64", 64}, {"128", 128}, {0}};
-static const option_choice hashes[] = {{"xxh3", SSTORE_FEATURE_HASH_XXH3},
-                                       {"java128", SSTORE_FEATURE_HASH_JAVA128},
-                                       {0}};
 static const option_choice output_formats[] = {{"text", FINGERPRINT_TEXT}, {"rec", FINGERPRINT_REC}, {0}};
 static const command_option options[] = {
-    {"weights", 0, "KIND",
-     "how a feature counts that occurs N times: sublinear (default): 1 + log2(N); frequency: N; presence: 1",
-     OPTION_CHOICE, OPTION_FIELD(arguments, text.options.weighting), .choices = weightings,
-     .given = offsetof(arguments, text.text_given)},
-    {"feature-weights", 0, "FILE", "multiply weights by those in FILE, lines of feature, tab and weight", OPTION_TEXT,
-     OPTION_FIELD(arguments, text.feature_weights), .given = offsetof(arguments, text.text_given)},
-    {"idf", 0, "FILE", "let rare features weigh more, by the table that 'sstore idf' made", OPTION_TEXT,
-     OPTION_FIELD(arguments, text.idf), .given = offsetof(arguments, text.text_given)},
-    {"levels", 0, "N", "with --idf, multiply by whole numbers from 1 to N only, such as 5", OPTION_NUMBER,
-     OPTION_FIELD(arguments, text.levels), .min = 2, .max = 255, .given = offsetof(arguments, text.text_given)},
-    {"bits", 0, "N", "the bits of a fingerprint: 64 (default) or 128", OPTION_CHOICE,
-     OPTION_FIELD(arguments, text.options.fingerprint_bits), .choices = widths},
-    {"hash", 0, "NAME",
-     "how features are hashed: xxh3 (default); java128: as by the Java program SimHash, with 128 bits", OPTION_CHOICE,
-     OPTION_FIELD(arguments, text.options.hash), .choices = hashes},
-    {"id-field", 0, "KEY", "the JSON key of the id, a whole number or a name", OPTION_TEXT,
-     OPTION_FIELD(arguments, text.form.id_key), .given = offsetof(arguments, text.json_given), .common = true},
+    {"id-field", 0, "KEY", "the JSON key or column of the id, a whole number or a name", OPTION_TEXT,
+     OPTION_FIELD(arguments, text.form.id_key), .given = offsetof(arguments, text.field_given), .common = true},
     {"weighted", 0, NULL, "read lines of feature, tab and weight; a blank line ends a document", OPTION_FLAG,
      OPTION_FIELD(arguments, weighted)},
     {"first-id", 0, "N", "the id of the first document (default 0)", OPTION_NUMBER, OPTION_FIELD(arguments, first_id),
@@ -82,6 +58,7 @@ static const command_option options[] = {
 };
 static const command_syntax syntax = {
     .groups = (const option_group[]){TEXT_OPTION_GROUP(offsetof(arguments, text)),
+                                     SIMHASH_OPTION_GROUP(offsetof(arguments, text)),
                                      OPTION_GROUP(options, 0),
                                      BAD_ROW_OPTION_GROUP(offsetof(arguments, bad)),
                                      HEADER_OPTION_GROUP(offsetof(arguments, header)),
@@ -99,7 +76,7 @@ static const command_syntax syntax = {
 static void check_weighted(const arguments *args)
 {
     const text_input *text = &args->text;
-    if (text->lines || text->jsonl || text->recursive || text->threads > 0 || text->form_given != NULL ||
+    if (text->form.unit != DOCUMENT_FILES || text->recursive || text->threads > 0 || text->form_given != NULL ||
         text->text_given != NULL || args->output_given != NULL || bad_rows_skip(&args->bad))
         message_usage_error(
             "--weighted can only be combined with --bits, --hash, --first-id, --header and --progress: its "
@@ -109,31 +86,18 @@ static void check_weighted(const arguments *args)
             "--recipe is not possible with --weighted: sstore does not know how the features were made");
 }
 
-/* Without --bits, the hash decides. */
-static void check_bits(sstore_text_options *text)
-{
-    const bool is_java = text->hash == SSTORE_FEATURE_HASH_JAVA128;
-    if (is_java && text->fingerprint_bits == 64)
-        message_usage_error("--hash java128 makes fingerprints of 128 bits: leave out --bits 64");
-    if (text->fingerprint_bits == 0)
-        text->fingerprint_bits = is_java ? 128 : 64;
-}
-
 static void check_arguments(arguments *args, const operands *given)
 {
-    check_bits(&args->text.options);
     if (args->weighted)
         check_weighted(args);
-    if (args->text.levels > 0 && args->text.idf == NULL)
-        message_usage_error("--levels needs --idf");
     if (args->skipped != NULL && strcmp(args->skipped, "-") == 0)
         message_usage_error("--skipped: expected the name of a file, found '-'");
     if (args->header == HEADER_ALWAYS && args->format != FINGERPRINT_TEXT)
         message_usage_error("--header always needs --format text");
     if (args->margins && args->format != FINGERPRINT_TEXT)
         message_usage_error("--margins needs --format text");
-    if (args->id_table != NULL && (args->text.lines || (args->text.jsonl && args->text.form.id_key == NULL)))
-        message_usage_error("--id-table needs documents with names: files, or --jsonl with --id-field");
+    if (args->id_table != NULL && args->text.form.unit != DOCUMENT_FILES && args->text.form.id_key == NULL)
+        message_usage_error("--id-table needs documents with names: files, or --id-field");
     if (args->id_table != NULL && strcmp(args->id_table, "-") == 0)
         message_usage_error("--id-table: expected the name of a file, found '-'");
     if (args->id_table != NULL && args->skipped != NULL && strcmp(args->id_table, args->skipped) == 0)
@@ -160,12 +124,11 @@ typedef struct text_job {
     record_style rec_style; /* of binary output */
     document_work work;
     uint64_t document_count, skipped_count, no_text_count;
-    uint64_t replaced_count;         /* documents with bytes that are not UTF-8 */
-    bool has_objects, has_lines;     /* of the first document, which is a file; or of the first lines */
-    char csv_delimiter;              /* if the first line is a header of CSV */
-    bool has_tabs, has_fingerprints; /* of the first lines: all of them */
-    FILE *skipped;                   /* a list of skipped documents, or NULL */
-    id_table_writer *names;          /* NULL: they are not kept */
+    uint64_t replaced_count;     /* documents with bytes that are not UTF-8 */
+    bool has_objects, has_lines; /* of the first document, which is a file; or of the first lines */
+    bool has_fingerprints;       /* of the first lines: all of them */
+    FILE *skipped;               /* a list of skipped documents, or NULL */
+    id_table_writer *names;      /* NULL: they are not kept */
 } text_job;
 
 static size_t fingerprint_bits(const text_job *job)
@@ -324,12 +287,10 @@ static void look_at_first(text_job *job, const document_batch *batch)
 {
     const document *first = &batch->items[0];
     const char *text = batch->bytes + first->begin;
-    job->csv_delimiter = document_form_delimiter(text, first->length);
     job->has_objects = first->has_objects ||
                        (job->args->text.lines &&
                         (document_form_begins_array(text, first->length) || all_look(batch, document_form_is_object)));
     job->has_lines = batch->items[0].has_lines;
-    job->has_tabs = job->args->text.lines && all_look(batch, document_form_has_tab);
     job->has_fingerprints = job->args->text.lines && all_look(batch, document_form_is_fingerprint);
 }
 
@@ -353,18 +314,17 @@ static int give_documents(void *context, document_worker *worker)
     return EXIT_DONE;
 }
 
-/* Tell that CSV was taken as text, if the name says that it is CSV. */
-static bool report_csv(const text_job *job, const char *path)
+/* Tell that a table was taken as text, if its name says that it is one. */
+static bool report_table(const char *path)
 {
     static const struct {
-        const char *suffix, *begin, *end; /* around the path, for the shell */
-    } names[] = {{".csv", "", ""}, {".csv.gz", "<(gzip -dc ", ")"}, {".csv.zst", "<(zstd -dc ", ")"}};
+        const char *suffix, *option;
+    } names[] = {{".csv", "--csv"}, {".csv.gz", "--csv"}, {".csv.zst", "--csv"},
+                 {".tsv", "--tsv"}, {".tsv.gz", "--tsv"}, {".tsv.zst", "--tsv"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (name_has_suffix(path, strlen(path), names[i].suffix)) {
-            message_print("%s: taken as text, with its header and all columns; " INPUT_CSV_TO_JSON(
-                              "%c") "%s%s%s makes "
-                                    "JSON Lines, which --jsonl reads",
-                          path, job->csv_delimiter, names[i].begin, path, names[i].end);
+            message_print("%s: taken as text, with its header and all columns; %s takes a document from each row", path,
+                          names[i].option);
             return true;
         }
     return false;
@@ -374,14 +334,13 @@ static bool report_csv(const text_job *job, const char *path)
 static void report_shape(const text_job *job)
 {
     const char *path = job->work.reader.files.operands[0];
-    if (job->args->text.form.unit == DOCUMENT_JSONL || report_csv(job, path))
+    if (job->args->text.form.unit == DOCUMENT_JSONL || document_form_is_table(&job->args->text.form) ||
+        report_table(path))
         return;
     if (job->has_fingerprints)
         message_print("%s: these lines seem to be fingerprints already, which 'sstore build' reads; they were taken as "
                       "text",
                       path);
-    else if (job->has_tabs && name_has_suffix(path, strlen(path), ".tsv"))
-        message_print("%s: taken as text, with all columns; 'cut -f 2' leaves only the second one", path);
     else if (job->has_objects)
         message_print("%s: taken as %s; --jsonl takes a document from each JSON object", path,
                       job->args->text.lines ? "text, with all keys" : "one document");

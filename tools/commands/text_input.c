@@ -30,12 +30,17 @@ const command_option text_options[] = {
     {"segment", 0, "KIND", "how to cut scripts without spaces: pairs (default) of characters; icu: words, by ICU",
      OPTION_CHOICE, OPTION_FIELD(text_input, options.segmentation), .choices = segmentations,
      .given = offsetof(text_input, text_given)},
-    {"lines", 0, NULL, "each line is a document; its id is its number, counted from 0 over all FILEs", OPTION_FLAG,
-     OPTION_FIELD(text_input, lines), .common = true},
+    {"lines", 0, NULL, "each line is a document; its id is its number", OPTION_FLAG, OPTION_FIELD(text_input, lines),
+     .common = true},
     {"jsonl", 0, NULL, "each line is a JSON object with a document", OPTION_FLAG, OPTION_FIELD(text_input, jsonl),
      .common = true},
-    {"text-field", 0, "KEY", "the JSON key of the text (default text); a.b: key b of object a", OPTION_TEXT,
-     OPTION_FIELD(text_input, form.text_key), .given = offsetof(text_input, json_given), .common = true},
+    {"csv", 0, NULL, "each row is a document; the first row names columns", OPTION_FLAG, OPTION_FIELD(text_input, csv),
+     .common = true},
+    {"tsv", 0, NULL, "the same for lines with tabs between the columns", OPTION_FLAG, OPTION_FIELD(text_input, tsv)},
+    {"no-header", 0, NULL, "the first row of a table is a document: columns have numbers, from 1", OPTION_FLAG,
+     OPTION_FIELD(text_input, form.no_header)},
+    {"text-field", 0, "KEY", "JSON key or column of the text (default text)", OPTION_TEXT,
+     OPTION_FIELD(text_input, form.text_key), .given = offsetof(text_input, field_given), .common = true},
     {"recursive", 0, NULL, "read all files in folders, but for those that are no text", OPTION_FLAG,
      OPTION_FIELD(text_input, recursive)},
     {"encoding", 0, "NAME", "the files are in this encoding, such as UTF-16 or GB18030 (default UTF-8)", OPTION_TEXT,
@@ -44,6 +49,33 @@ const command_option text_options[] = {
      OPTION_FIELD(text_input, form.binary), .given = offsetof(text_input, form_given)},
     {"threads", 0, "N", "use N threads (default: all processors)", OPTION_NUMBER, OPTION_FIELD(text_input, threads),
      .max = 1024},
+    {0},
+};
+
+static const option_choice weightings[] = {{"sublinear", SSTORE_WEIGHTING_SUBLINEAR},
+                                           {"frequency", SSTORE_WEIGHTING_FREQUENCY},
+                                           {"presence", SSTORE_WEIGHTING_PRESENCE},
+                                           {0}};
+static const option_choice widths[] = {{"64", 64}, {"128", 128}, {0}};
+static const option_choice hashes[] = {{"xxh3", SSTORE_FEATURE_HASH_XXH3},
+                                       {"java128", SSTORE_FEATURE_HASH_JAVA128},
+                                       {0}};
+const command_option simhash_options[] = {
+    {"weights", 0, "KIND",
+     "how a feature counts that occurs N times: sublinear (default): 1 + log2(N); frequency: N; presence: 1",
+     OPTION_CHOICE, OPTION_FIELD(text_input, options.weighting), .choices = weightings,
+     .given = offsetof(text_input, text_given)},
+    {"feature-weights", 0, "FILE", "multiply weights by those in FILE, lines of feature, tab and weight", OPTION_TEXT,
+     OPTION_FIELD(text_input, feature_weights), .given = offsetof(text_input, text_given)},
+    {"idf", 0, "FILE", "let rare features weigh more, by the table that 'sstore idf' made", OPTION_TEXT,
+     OPTION_FIELD(text_input, idf), .given = offsetof(text_input, text_given)},
+    {"levels", 0, "N", "with --idf, multiply by whole numbers from 1 to N only, such as 5", OPTION_NUMBER,
+     OPTION_FIELD(text_input, levels), .min = 2, .max = 255, .given = offsetof(text_input, text_given)},
+    {"bits", 0, "N", "the bits of a fingerprint: 64 (default) or 128", OPTION_CHOICE,
+     OPTION_FIELD(text_input, options.fingerprint_bits), .choices = widths},
+    {"hash", 0, "NAME",
+     "how features are hashed: xxh3 (default); java128: as by the Java program SimHash, with 128 bits", OPTION_CHOICE,
+     OPTION_FIELD(text_input, options.hash), .choices = hashes},
     {0},
 };
 
@@ -71,13 +103,40 @@ static void check_list(const char *option, const char *path)
         message_usage_error("%s: expected the name of a file, found '-'", option);
 }
 
+/* Set the unit of documents. */
+static void check_unit(text_input *self)
+{
+    const struct {
+        const char *option;
+        bool is_given;
+        document_unit unit;
+    } units[] = {{"--lines", self->lines, DOCUMENT_LINES},
+                 {"--jsonl", self->jsonl, DOCUMENT_JSONL},
+                 {"--csv", self->csv, DOCUMENT_CSV},
+                 {"--tsv", self->tsv, DOCUMENT_TSV}};
+    const char *given = NULL;
+    self->form.unit = DOCUMENT_FILES;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (!units[i].is_given)
+            continue;
+        if (given != NULL)
+            message_usage_error("%s cannot be combined with %s", given, units[i].option);
+        given = units[i].option;
+        self->form.unit = units[i].unit;
+    }
+    const bool is_table = document_form_is_table(&self->form);
+    if (given == NULL && self->unit_is_open)
+        return;
+    if (self->field_given != NULL && self->form.unit != DOCUMENT_JSONL && !is_table)
+        message_usage_error("%s needs --jsonl, --csv or --tsv", self->field_given);
+    if (self->form.no_header && !is_table)
+        message_usage_error("--no-header needs --csv or --tsv");
+}
+
 void check_text_options(void *part)
 {
     text_input *self = part;
-    if (self->lines && self->jsonl)
-        message_usage_error("--lines cannot be combined with --jsonl");
-    if (self->json_given != NULL && !self->jsonl)
-        message_usage_error("%s needs --jsonl", self->json_given);
+    check_unit(self);
     if (self->form.encoding != NULL && self->form.binary)
         message_usage_error("--encoding cannot be combined with --binary");
     if (self->form.encoding != NULL && !recode_knows(self->form.encoding))
@@ -89,7 +148,24 @@ void check_text_options(void *part)
     check_list("--feature-weights", self->feature_weights);
     check_list("--idf", self->idf);
     check_segmentation(&self->options);
-    self->form.unit = self->jsonl ? DOCUMENT_JSONL : self->lines ? DOCUMENT_LINES : DOCUMENT_FILES;
+}
+
+/* Without --bits, the hash decides. */
+static void check_bits(sstore_text_options *text)
+{
+    const bool is_java = text->hash == SSTORE_FEATURE_HASH_JAVA128;
+    if (is_java && text->fingerprint_bits == 64)
+        message_usage_error("--hash java128 makes fingerprints of 128 bits: leave out --bits 64");
+    if (text->fingerprint_bits == 0)
+        text->fingerprint_bits = is_java ? 128 : 64;
+}
+
+void check_simhash_options(void *part)
+{
+    text_input *self = part;
+    check_bits(&self->options);
+    if (self->levels > 0 && self->idf == NULL)
+        message_usage_error("--levels needs --idf");
 }
 
 /* ----- files ----- */

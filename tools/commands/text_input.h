@@ -11,12 +11,13 @@
 typedef struct text_input {
     sstore_text_options options;
     document_form form;
-    bool lines, jsonl, recursive;
+    bool lines, jsonl, csv, tsv, recursive;
+    bool unit_is_open; /* without these options, the command chooses the unit of documents */
     uint32_t threads;
     const char *stop_words;            /* the path of a list, or NULL */
-    const char *feature_weights, *idf; /* the same, of weights and of a table; only sstore fingerprint sets these */
+    const char *feature_weights, *idf; /* the same, of weights and of a table; of simhash_options */
     uint32_t levels;
-    const char *text_given, *json_given, *form_given; /* an option of that kind, if one is given */
+    const char *text_given, *field_given, *form_given; /* an option of that kind, if one is given */
     sstore_lexicon *lexicon;
     char *idf_table;
 } text_input;
@@ -31,6 +32,14 @@ void check_text_options(void *part);
 #define TEXT_OPTION_GROUP(offset)                                                                                      \
     {                                                                                                                  \
         text_options, offset, NULL, check_text_options                                                                 \
+    }
+
+/* The options of simhashes: weights, bits and the hash of features. */
+extern const command_option simhash_options[];
+void check_simhash_options(void *part);
+#define SIMHASH_OPTION_GROUP(offset)                                                                                   \
+    {                                                                                                                  \
+        simhash_options, offset, NULL, check_simhash_options                                                           \
     }
 
 /* Check cheaply that the inputs can be read. Returns an exit code. */

@@ -9,10 +9,14 @@
 #define DOCUMENT_MAX_WORDS 2u
 
 typedef struct document {
-    size_t begin, length; /* of what was read, in the batch */
+    size_t begin, length; /* of what was read, in the batch; without the end of its line */
     const char *input;    /* the path of its input, and its line there, or 0 */
     uint64_t line;
-    uint64_t id;
+    uint64_t number;                    /* of all documents that were read, from next_id of the reader on */
+    uint64_t id;                        /* the number, unless it has an id of its own */
+    uint64_t order;                     /* lower ones come first, if the form has a key for that */
+    bool is_header, is_last;            /* the header of a table: no document; the last line, without a line feed */
+    const struct table_columns *table;  /* of a table; valid while the reader is open */
     const char *name;                   /* by which it is known; NULL: by its id alone */
     bool has_objects, has_lines;        /* a file: a JSON object in each of its first lines; many lines */
     bool is_left_out;                   /* a file that is no text: it has neither an id nor features */

@@ -69,11 +69,6 @@ bool document_form_has_objects(const char *text, size_t length)
            (end[-1] == '}' || (end[-1] == '\r' && end[-2] == '}'));
 }
 
-bool document_form_has_tab(const char *line, size_t length)
-{
-    return memchr(line, '\t', length) != NULL;
-}
-
 /* The length of the first characters that are of a set. */
 static size_t span(const char *text, size_t length, const char *set)
 {

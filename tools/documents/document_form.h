@@ -8,15 +8,26 @@
 typedef enum document_unit {
     DOCUMENT_FILES, /* each file is a document */
     DOCUMENT_LINES, /* each line */
-    DOCUMENT_JSONL  /* a string in the JSON object of each line */
+    DOCUMENT_JSONL, /* a string in the JSON object of each line */
+    DOCUMENT_CSV,   /* a column of a row, as in RFC 4180 */
+    DOCUMENT_TSV    /* a column of a line, between tabs */
 } document_unit;
 
 typedef struct document_form {
     document_unit unit;
-    const char *text_key, *id_key; /* of JSON; `id_key` may be NULL */
+    const char *text_key, *id_key; /* of JSON, or columns: by name, or by number from 1; `id_key` may be NULL */
+    const char *order_key;         /* the same, of the number or date by which documents are ordered; or NULL */
+    bool is_descending;            /* higher ones come first */
+    bool takes_numbers;            /* the text may be a number of JSON */
+    bool no_header;                /* the first row of a table is a document */
     const char *encoding;          /* as iconv(3) names it; NULL: UTF-8 */
     bool binary;                   /* any bytes are accepted */
 } document_form;
+
+static inline bool document_form_is_table(const document_form *form)
+{
+    return form->unit == DOCUMENT_CSV || form->unit == DOCUMENT_TSV;
+}
 
 /* What a file seems to be instead of text in UTF-8, by its first bytes, with the remedy; NULL if it seems to be
  * text. */
@@ -31,9 +42,6 @@ bool document_form_begins_array(const char *line, size_t length);
 
 /* What separates the columns of CSV with this header: a comma or a semicolon. */
 char document_form_delimiter(const char *text, size_t length);
-
-/* Does a line have a tab? */
-bool document_form_has_tab(const char *line, size_t length);
 
 /* Does a line have a fingerprint: 16 hex digits or a large decimal number, and perhaps a tab and an id? */
 bool document_form_is_fingerprint(const char *line, size_t length);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "documents/document_order.h"
 #include "input/input_hint.h"
 #include "input/input_line.h"
 #include "output/json_members.h"
@@ -26,7 +27,7 @@ static bool fail_object(document_batch *batch, document *doc, const char *line, 
     const bool is_csv = is_other && memchr(line, ',', length) != NULL;
     (void)sstore_escape(reason, strlen(reason), false, shown, sizeof shown);
     document_fault(batch, doc, "expected a JSON object: %s%s", shown,
-                   is_csv     ? "; if this is CSV, " INPUT_CSV_TO_JSON(",") "FILE makes JSON Lines"
+                   is_csv     ? "; if this is CSV, --csv reads it"
                    : is_other ? "; --lines takes each line as a document"
                               : "");
     return false;
@@ -62,25 +63,47 @@ static bool take_id(document_batch *batch, document *doc, const json_member *mem
     return doc->name != NULL || fail(batch, doc, "", "out of memory");
 }
 
+static bool take_order(document_batch *batch, document *doc, const document_form *form, const json_member *member)
+{
+    const bool is_real = member->kind == MEMBER_OTHER && strcmp(member->text, JSON_REAL_NAME) == 0;
+    const bool has_text = member->kind == MEMBER_INTEGER || member->kind == MEMBER_STRING;
+    const bool has_none = member->kind == MEMBER_ABSENT || member->kind == MEMBER_NULL;
+    const char *text = is_real ? member->room : has_text ? member->text : "";
+    const size_t length = is_real ? strlen(text) : has_text ? member->length : 0;
+    if ((is_real || has_text || has_none) && document_order_read(text, length, form->is_descending, &doc->order))
+        return true;
+    document_fault(batch, doc, "%s", DOCUMENT_ORDER_EXPECTED);
+    return false;
+}
+
 bool document_json_read(document_batch *batch, document *doc, const document_form *form, document_text *text_out)
 {
-    json_member members[] = {{.key = form->text_key}, {.key = form->id_key}};
-    const size_t count = form->id_key != NULL ? 2 : 1;
-    const json_member *text = &members[0];
+    json_member members[3] = {{.key = form->text_key}};
+    size_t count = 1;
+    const json_member *const text = &members[0], *id = NULL, *order = NULL;
     char reason[JSON_REASON_BYTES];
     const size_t bom_bytes = doc->line == 1 ? input_hint_bom_bytes(batch->bytes + doc->begin, doc->length) : 0;
     const char *const line = batch->bytes + doc->begin + bom_bytes;
     const size_t length = doc->length - bom_bytes;
+    if (form->id_key != NULL) {
+        id = &members[count];
+        members[count++].key = form->id_key;
+    }
+    if (form->order_key != NULL) {
+        order = &members[count];
+        members[count++].key = form->order_key;
+    }
     if (!grow(&batch->decoded, &batch->decoded_capacity, length + 1, 1))
         return fail(batch, doc, "", "out of memory");
     if (!json_members_read(line, length, members, count, batch->decoded, reason))
         return fail_object(batch, doc, line, length, reason);
     for (size_t i = 0; i < count; i++)
-        if (members[i].kind == MEMBER_ABSENT)
+        if (members[i].kind == MEMBER_ABSENT && &members[i] != order)
             members[i].text = json_first_keys(line, length, members[i].room);
-    if (text->kind != MEMBER_STRING && text->kind != MEMBER_NULL)
+    if (text->kind != MEMBER_STRING && text->kind != MEMBER_NULL &&
+        !(form->takes_numbers && text->kind == MEMBER_INTEGER))
         return fail_key(batch, doc, text, "a string", "--text-field");
     text_out->text = text->text;
     text_out->length = text->length;
-    return form->id_key == NULL || take_id(batch, doc, &members[1]);
+    return (id == NULL || take_id(batch, doc, id)) && (order == NULL || take_order(batch, doc, form, order));
 }

@@ -42,6 +42,8 @@ void document_reader_close(document_reader *self)
 {
     close_input(self);
     file_list_close(&self->files);
+    free(self->header);
+    self->header = NULL;
 }
 
 /* Unpack and recode the input if need be. False: it cannot be read, or is no text; *skip_out: it is only left out. */
@@ -94,12 +96,12 @@ static bool leave_out(document_reader *self, document_batch *batch)
 /* Open the next input. False: there is none, or it cannot be opened. */
 static bool open_next(document_reader *self, document_batch *batch)
 {
-    const char *path;
+    const char *path, *opened;
     bool was_found, skip;
     struct stat info;
     do {
         close_input(self);
-        batch->code = file_list_next(&self->files, &path, &was_found);
+        batch->code = file_list_next(&self->files, &path, &opened, &was_found);
         if (batch->code != EXIT_DONE || path == NULL)
             return false;
         self->path = strdup(path);
@@ -107,12 +109,14 @@ static bool open_next(document_reader *self, document_batch *batch)
             batch->code = message_print("%s: out of memory", path);
             return false;
         }
-        batch->code = input_source_open(&self->source, self->path);
+        batch->code = input_source_open(&self->source, opened);
         self->is_open = batch->code == EXIT_DONE;
         if (!self->is_open)
             return false;
+        self->source.name = self->path;
         self->source.max_window_bits = DECOMPRESS_MAX_WINDOW_BITS;
-        self->line = (source_line){.any_length = true};
+        const bool has_quotes = self->form.unit == DOCUMENT_CSV;
+        self->line = (source_line){.any_length = !has_quotes, .has_quotes = has_quotes};
         self->may_wait = !(fstat(self->source.file.fd, &info) == 0 && S_ISREG(info.st_mode));
         if (!prepare(self, batch, was_found, &skip) || (skip && !leave_out(self, batch)))
             return false;
@@ -139,7 +143,8 @@ static bool add_document(document_reader *self, document_batch *batch, const cha
         return false;
     added->line = line;
     added->name = self->form.unit == DOCUMENT_FILES ? added->input : NULL;
-    added->id = self->next_id;
+    added->id = added->number = self->next_id;
+    added->table = &self->table;
     use_number(self);
     return true;
 }
@@ -153,15 +158,62 @@ static bool must_wait(const document_reader *self)
            memchr(source->in.bytes + begin, '\n', source->in.end - begin) == NULL;
 }
 
+/* Take the header of a table, which must be the one of the inputs before. */
+static bool take_header(document_reader *self, document_batch *batch)
+{
+    const source_line *line = &self->line;
+    document *added = append(self, batch, line->text, line->length);
+    if (added == NULL)
+        return false;
+    added->is_header = true;
+    added->is_last = line->taken == line->length;
+    const size_t length = source_line_length(line);
+    return (length == self->header_length && memcmp(line->text, self->header, length) == 0) ||
+           fail_because(self, batch, "the header, which is the first row, differs from that of the first input");
+}
+
+/* Find the columns of the first table, by its first row. */
+static bool begin_tables(document_reader *self, document_batch *batch)
+{
+    char reason[sizeof batch->reason];
+    const source_line *line = &self->line;
+    self->header_length = source_line_length(line);
+    self->header = malloc(self->header_length + 1);
+    if (self->header == NULL)
+        return fail_because(self, batch, "out of memory");
+    memcpy(self->header, line->text, self->header_length);
+    return document_table_begin(&self->table, &self->form, self->header, self->header_length, reason, sizeof reason) ||
+           fail(self, batch, input_source_fail(&self->source, 1, reason));
+}
+
+/* Take a line that is there. */
+static bool add_line(document_reader *self, document_batch *batch)
+{
+    const source_line *line = &self->line;
+    const bool is_table = document_form_is_table(&self->form);
+    if ((is_table || self->form.unit == DOCUMENT_JSONL) && source_line_is_blank(line)) {
+        if (!is_table)
+            use_number(self); /* so that numbers are those of lines */
+        return true;
+    }
+    if (is_table && self->header == NULL && !begin_tables(self, batch))
+        return false;
+    if (is_table && !self->form.no_header && line->number == 1)
+        return take_header(self, batch);
+    size_t blanks = 0;
+    while (self->rows.is_array && line->text[blanks] == ' ')
+        blanks++;
+    if (!add_document(self, batch, line->text + blanks, line->length - blanks, line->number))
+        return false;
+    batch->items[batch->count - 1].is_last = line->taken == line->length;
+    return true;
+}
+
 static bool take_line(document_reader *self, document_batch *batch)
 {
     int code;
-    if (source_line_next(&self->source, &self->line, &code)) {
-        if (self->form.unit != DOCUMENT_JSONL || !source_line_is_blank(&self->line))
-            return add_document(self, batch, self->line.text, self->line.length, self->line.number);
-        use_number(self); /* so that numbers are those of lines */
-        return true;
-    }
+    if (source_line_next(&self->source, &self->line, &code))
+        return add_line(self, batch);
     if (code != EXIT_DONE)
         return fail(self, batch, code);
     close_input(self);

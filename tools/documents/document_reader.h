@@ -1,11 +1,12 @@
 /*
- * document_reader.h - reads documents: whole files, or the lines of files.
+ * document_reader.h - reads documents: whole files, or the lines or rows of files.
  */
 #ifndef DOCUMENT_READER_H
 #define DOCUMENT_READER_H
 
 #include "documents/document_batch.h"
 #include "documents/document_form.h"
+#include "documents/document_table.h"
 #include "documents/file_list.h"
 #include "input/input_source.h"
 #include "input/json_rows.h"
@@ -22,6 +23,9 @@ typedef struct document_reader {
     input_source source;
     json_rows rows; /* of the source, if it has JSON */
     source_line line;
+    table_columns table; /* of all inputs that are tables, which have the same header */
+    char *header;        /* NULL: no input has begun */
+    size_t header_length;
 } document_reader;
 
 /* Replace a batch by the next documents: as many as are worth a thread's while, or those that are there if more must be

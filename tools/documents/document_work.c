@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "documents/document_json.h"
+#include "documents/document_table.h"
 #include "input/queue.h"
 #include "output/messages.h"
 #include "output/output.h"
@@ -67,12 +68,12 @@ static bool end_at(const document_work *work, document_batch *batch, const docum
 static bool work_on_document(const document_work *work, document_worker *self, document *doc)
 {
     document_text text;
-    if (doc->is_left_out)
+    if (doc->is_left_out || doc->is_header)
         return true;
     const document_form *form = &work->reader.form;
-    if (form->unit != DOCUMENT_JSONL)
+    if (form->unit == DOCUMENT_FILES || form->unit == DOCUMENT_LINES)
         return find(work, self, doc, self->batch.bytes + doc->begin, doc->length);
-    return document_json_read(&self->batch, doc, form, &text)
+    return (form->unit == DOCUMENT_JSONL ? document_json_read : document_table_read)(&self->batch, doc, form, &text)
                ? find(work, self, doc, text.text, text.length)
                : bad_rows_skip(work->bad) || end_at(work, &self->batch, doc);
 }
@@ -118,6 +119,8 @@ static void drop_bad(document_work *work, document_batch *batch)
     batch->count = 0;
     for (size_t i = 0; i < count; i++) {
         document *doc = &batch->items[i];
+        if (doc->is_header)
+            continue;
         check_id_kind(work, batch, doc);
         if (doc->fault == NULL)
             batch->items[batch->count++] = *doc;

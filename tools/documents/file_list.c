@@ -36,18 +36,22 @@ static bool is_folder(const char *path)
     return strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-int file_list_next(file_list *self, const char **path_out, bool *found_out)
+int file_list_next(file_list *self, const char **path_out, const char **opened_out, bool *found_out)
 {
     for (;;) {
         if (self->walk != NULL) {
             const int code = next_in_walk(self, path_out);
+            *opened_out = *path_out;
             *found_out = true;
             if (code != EXIT_DONE || *path_out != NULL)
                 return code;
             file_list_close(self);
         }
-        *path_out = self->next < self->count ? self->operands[self->next++] : NULL;
+        const bool has_next = self->next < self->count;
+        *path_out = has_next ? self->operands[self->next] : NULL;
+        *opened_out = has_next && self->opened != NULL ? self->opened[self->next] : *path_out;
         *found_out = false;
+        self->next += has_next;
         if (*path_out == NULL || !self->recursive || !is_folder(*path_out))
             return EXIT_DONE;
         char *const roots[] = {(char *)(unsigned long)*path_out, NULL};

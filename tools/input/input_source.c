@@ -112,20 +112,54 @@ static int take_rest(input_source *source)
     return code;
 }
 
+/* A search for the end of a line. */
+typedef struct line_search {
+    size_t searched; /* of the bytes from the line's begin on */
+    bool in_quotes;  /* behind these */
+} line_search;
+
+static bool has_odd_quotes(const char *text, size_t length)
+{
+    const char *const end = text + length;
+    bool is_odd = false;
+    while ((text = memchr(text, '"', (size_t)(end - text))) != NULL && ++text <= end)
+        is_odd = !is_odd;
+    return is_odd;
+}
+
+/* The line feed that ends the line, or NULL; it is not in the part that was searched before. */
+static const char *find_end(source_line *line, const char *text, size_t available, line_search *search)
+{
+    while (search->searched < available) {
+        const char *from = text + search->searched, *stop = memchr(from, '\n', available - search->searched);
+        const size_t length = stop != NULL ? (size_t)(stop - from) : available - search->searched;
+        search->in_quotes ^= line->has_quotes && has_odd_quotes(from, length);
+        search->searched += length + (stop != NULL);
+        if (stop != NULL && !search->in_quotes)
+            return stop;
+        line->inner += stop != NULL;
+    }
+    return NULL;
+}
+
 bool source_line_next(input_source *source, source_line *line, int *code_out)
 {
+    line_search search = {.searched = 0};
     input_source_take(source, line->taken);
     line->taken = 0;
-    line->number++;
+    line->number += 1 + line->inner;
+    line->inner = 0;
     *code_out = line->is_cut ? take_rest(source) : EXIT_DONE;
     line->is_cut = false;
-    for (size_t searched = 0; *code_out == EXIT_DONE;) {
+    while (*code_out == EXIT_DONE) {
         const char *text = input_source_text(source);
         size_t available = input_source_size(source);
-        const char *stop = available > searched ? memchr(text + searched, '\n', available - searched) : NULL;
+        const char *stop = find_end(line, text, available, &search);
         size_t length = stop != NULL ? (size_t)(stop - text) : available;
         const bool is_too_long = !line->any_length && length > MAX_LINE_BYTES;
-        if (is_too_long && !line->cuts) {
+        if (search.in_quotes && (is_too_long || source->in.at_end)) {
+            *code_out = input_source_fail(source, line->number, "a double quote opens a field, and none closes it");
+        } else if (is_too_long && !line->cuts) {
             *code_out = input_source_fail(source, line->number, LINE_TOO_LONG);
         } else if (stop != NULL || source->in.at_end || is_too_long) {
             line->is_cut = is_too_long;
@@ -134,7 +168,6 @@ bool source_line_next(input_source *source, source_line *line, int *code_out)
             line->taken = is_too_long ? MAX_LINE_BYTES : length + (stop != NULL);
             return line->taken > 0;
         } else {
-            searched = available;
             /* The writer of the input may be waiting for answers in the buffer of stdout. */
             *code_out = line->flushes && !output_flush() ? EXIT_FAILED : byte_buffer_fill(&source->in, &source->fault);
         }

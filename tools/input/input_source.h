@@ -71,11 +71,13 @@ typedef struct source_line {
     bool any_length; /* option: accept lines of more than 16 MiB */
     bool cuts;       /* option: of a longer one, give the beginning */
     bool flushes;    /* option: flush stdout before waiting for more input */
+    bool has_quotes; /* option: a line feed between double quotes ends no line, as in CSV (RFC 4180) */
     bool is_cut;     /* it is such a beginning */
     const char *text;
     size_t length;
     size_t taken;    /* bytes to take off the source before the next line */
-    uint64_t number; /* from 1 */
+    uint64_t number; /* from 1; of the first one, if it has line feeds */
+    uint64_t inner;  /* line feeds in it */
 } source_line;
 
 /* Go to the next line; the text of the previous one becomes invalid. False: there is none, or it cannot be read;

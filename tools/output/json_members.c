@@ -157,6 +157,12 @@ static void set_integer(json_member *member, json_view value)
         set_text(member, MEMBER_INTEGER, value.text, value.length);
 }
 
+static void set_real(json_member *member, json_view value)
+{
+    set_other(member, JSON_REAL_NAME);
+    (void)snprintf(member->room, sizeof member->room, "%.*s", (int)value.length, value.text);
+}
+
 static void set_member(json_member *member, json_view value)
 {
     switch (json_view_kind(value)) {
@@ -164,7 +170,7 @@ static void set_member(json_member *member, json_view value)
     case JSON_VIEW_NULL: set_text(member, MEMBER_NULL, "", 0); break;
     case JSON_VIEW_STRING: set_text(member, MEMBER_STRING, value.text + 1, value.length - 2); break;
     case JSON_VIEW_INTEGER: set_integer(member, value); break;
-    case JSON_VIEW_REAL: set_other(member, JSON_REAL_NAME); break;
+    case JSON_VIEW_REAL: set_real(member, value); break;
     case JSON_VIEW_FALSE: set_other(member, "false"); break;
     case JSON_VIEW_TRUE: set_other(member, "true"); break;
     case JSON_VIEW_OBJECT: set_other(member, "an object"); break;

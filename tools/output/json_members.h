@@ -25,7 +25,8 @@ typedef enum member_kind {
 } member_kind;
 
 #define JSON_ARRAY_NAME "an array of other values"
-#define JSON_REAL_NAME "a number with a fraction or an exponent" /* the text of MEMBER_OTHER that is one */
+/* The text of MEMBER_OTHER that is one. The number is in `room`. */
+#define JSON_REAL_NAME "a number with a fraction or an exponent"
 
 #define MEMBER_MAX_BYTES 128 /* of a longer array only the length, of items, is valid */
 
