@@ -26,7 +26,8 @@ typedef struct command {
 #endif
 
 static const command commands[] = {
-    {"sstore fingerprint", cmd_fingerprint, "compute fingerprints of documents", "From texts to fingerprints"},
+    {"sstore dedup", cmd_dedup, "print documents without their near-duplicates", "From texts"},
+    {"sstore fingerprint", cmd_fingerprint, "compute fingerprints of documents", NULL},
     {"sstore idf", cmd_idf, "count the documents that have each feature", NULL},
     {"sstore names", cmd_names, "show the names that an id table gives to ids", NULL},
     {"sstore build", cmd_build, "make a store from fingerprints", "Make and change stores"},
@@ -55,8 +56,7 @@ static const command commands[] = {
 static const struct alias {
     const char *words, *instead;
 } aliases[] = {
-    {" dedup dedupe deduplicate duplicates dups uniq unique ",
-     "'sstore clusters --drop' prints the near-duplicates in a store, 'sstore add --if-new' adds only what is new"},
+    {" dedupe deduplicate duplicates dups uniq unique ", "'sstore dedup' prints documents without near-duplicates"},
     {" search find lookup match near ", "'sstore query' finds what is near a fingerprint"},
     {" create make new init index import load ", "'sstore build' makes a store"},
     {" info show inspect describe status size ", "'sstore stat' shows what is in a store"},

@@ -204,9 +204,10 @@ show_totals() {
 show_next() {
   cat <<END
 
-Next, a file of your own without its near-copies: README.md shows the commands. They need
+Next, a file of your own without its near-copies: lines of text, JSON Lines, CSV, or a folder.
 
   PATH=$(printf %q "$PWD/${sstore%/*}"):\$PATH
+  sstore dedup FILE > unique
 
 'sstore --help' lists all commands, and docs/tutorial.md goes on from here.
 END

@@ -126,8 +126,8 @@ typedef struct sstore_keeper_options {
  *    distance. Otherwise it is dropped in favour of the nearest kept one, of several the one with the smallest
  *    fingerprint, and then with the lowest number.
  * The records wait in a temporary store in tmp_dir, in a folder whose name begins with "sstore-keep-" and which only
- * the user can read. It is gone after sstore_keeper_finish() or sstore_keeper_free(). A killed process leaves it behind.
- * One thread at a time may use the keeper.
+ * the user can read. It is gone after sstore_keeper_finish() or sstore_keeper_free(), but a killed process leaves it
+ * behind. One thread at a time may use the keeper.
  * Errors: ARGUMENT, MEMORY, IO, NOT_FOUND (no tmp_dir).
  */
 SSTORE_API sstore_status sstore_keeper_create(const sstore_keeper_options *options, sstore_keeper **keeper_out,

@@ -42,6 +42,7 @@ int cmd_dump(int argc, char **argv);
 int cmd_fingerprint(int argc, char **argv);
 int cmd_idf(int argc, char **argv);
 int cmd_names(int argc, char **argv);
+int cmd_dedup(int argc, char **argv);
 
 /* ----- operands ----- */
 
@@ -97,6 +98,7 @@ extern const option_choice io_modes[];
 
 /* ----- options of input ----- */
 
+extern const option_choice radix_choices[];        /* of --radix for input */
 extern const option_choice output_radix_choices[]; /* of --radix for output */
 
 /* Check --fingerprint-field and --id-field; a wrong value is a usage error. */

@@ -9,6 +9,7 @@ build_files()
     seq 3 9 >gone.txt
     echo 0123456789abcdef >token
     printf '%s\n' 'the quick brown fox' 'a lazy dog' >titles
+    echo '{"text":"the quick brown fox","date":"2026-11-29"}' >pages.jsonl
     sstore build --quiet pages.store pages.txt
     echo ff 5000 | sstore add --quiet pages.store
     (echo '# comment'; seq 100 | awk '{ print $1 "\tname " $1 }') >names.tsv

@@ -7,10 +7,10 @@ exits 2 sstore help stats
 exits 2 sstore --verison
 exits 2 sstore find
 echo "--- commands of other programs"
-for word in dedup Dedupe search create index info find delete list simhash; do
+for word in uniq Dedupe search create index info find delete list simhash; do
     exits 2 sstore $word
 done
-exits 2 sstore help dedup
+exits 2 sstore help dedupe
 exits 2 sstore ""
 exits 2 sstore "del rm"
 echo "--- options"

@@ -1,0 +1,308 @@
+/*
+ * cmd_dedup.c - sstore dedup: print documents without their near-duplicates. The documents are read twice: to find what
+ * to drop (dedup_find.c), and to print the rest as it is (dedup_write.c).
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands/dedup.h"
+#include "input/interrupt.h"
+
+static const command_option options[] = {
+    {"distance", 'k', "D", "near means within D bits (default 3, or the store's)", OPTION_NUMBER,
+     OPTION_FIELD(dedup_arguments, distance), .max = MAX_BUILD_DISTANCE, .common = true},
+    {"files", 0, NULL, "each FILE is a document, also those in folders; print the paths of those that stay",
+     OPTION_FLAG, OPTION_FIELD(dedup_arguments, files)},
+    {"id-field", 0, "KEY", "the JSON key or column of the name or number, for --removed and --update", OPTION_TEXT,
+     OPTION_FIELD(dedup_arguments, text.form.id_key), .given = offsetof(dedup_arguments, text.field_given)},
+    {"fingerprint-field", 0, "KEY", "take the fingerprints in this field, instead of those of the text", OPTION_TEXT,
+     OPTION_FIELD(dedup_arguments, fingerprint_field), .given = offsetof(dedup_arguments, text.field_given)},
+    {"radix", 0, "RADIX", "these are hex (default), dec, signed, base64, base32, bin or signed32", OPTION_CHOICE,
+     OPTION_FIELD(dedup_arguments, radix), .choices = radix_choices},
+    {"keep", 0, "WHICH", "keep first (default), last, max:KEY or min:KEY", OPTION_TEXT,
+     OPTION_FIELD(dedup_arguments, keep), .common = true},
+    {"strict", 0, NULL, "the document kept instead is always within D bits", OPTION_FLAG,
+     OPTION_FIELD(dedup_arguments, strict), .common = true},
+    {"max-group", 0, "N", "drop nothing of groups of more than N documents, but report them", OPTION_NUMBER,
+     OPTION_FIELD(dedup_arguments, max_group), .min = 1, .max = UINT64_MAX},
+    {"removed", 0, "FILE", "list what is dropped, and what is kept instead", OPTION_TEXT,
+     OPTION_FIELD(dedup_arguments, removed), .common = true},
+    {"against", 0, "STORE", "also drop what is near a record of STORE", OPTION_TEXT,
+     OPTION_FIELD(dedup_arguments, against), .common = true},
+    {"update", 0, "STORE", "the same, and add what is kept to STORE, new or old", OPTION_TEXT,
+     OPTION_FIELD(dedup_arguments, update), .common = true},
+    {"dry-run", 0, NULL, "only count, and show ten that would be dropped", OPTION_FLAG,
+     OPTION_FIELD(dedup_arguments, dry_run), .common = true},
+    {"null", '0', NULL, "end paths with zero bytes instead of newlines, as for 'xargs -0'", OPTION_FLAG,
+     OPTION_FIELD(dedup_arguments, ends_with_zeros)},
+    {"memory", 0, "SIZE", "memory for groups (default 1G)", OPTION_SIZE,
+     OPTION_FIELD(dedup_arguments, task.options.memory_bytes)},
+    {"tmp-dir", 0, "DIR", "folder for temporary files (default: that of TMPDIR, or /tmp)", OPTION_TEXT,
+     OPTION_FIELD(dedup_arguments, task.options.tmp_dir)},
+    {0},
+};
+static const command_syntax syntax = {
+    .options = options,
+    .groups = (const option_group[]){TEXT_OPTION_GROUP(offsetof(dedup_arguments, text)),
+                                     SIMHASH_OPTION_GROUP(offsetof(dedup_arguments, text)),
+                                     BAD_ROW_OPTION_GROUP(offsetof(dedup_arguments, bad)),
+                                     RUN_OPTION_GROUPS(offsetof(dedup_arguments, task)),
+                                     {0}},
+    .operands = "[FILE...]",
+    .doc =
+        "Print the documents of all FILEs without their near-duplicates, as they are and in their order: lines, or by "
+        "the suffix JSON Lines, CSV or TSV. Without FILE, or with -, read standard input. FILE may be compressed.",
+    .examples = (const command_example[]){{"keep the newest of each group of near-duplicate pages",
+                                           "sstore dedup --keep max:date pages.jsonl > unique.jsonl"},
+                                          {0}},
+};
+
+/* ----- the form of the inputs ----- */
+
+static bool has_suffix(const char *path, size_t length, const char *const *suffixes)
+{
+    for (; *suffixes != NULL; suffixes++)
+        if (name_has_suffix(path, length, *suffixes))
+            return true;
+    return false;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* The unit of documents by an input's name; *is_sure_out: the name tells. */
+static document_unit unit_of_name(const char *path, bool *is_sure_out)
+{
+    static const char *const jsonl[] = {".jsonl", ".ndjson", ".json", NULL}, *const csv[] = {".csv", NULL},
+                             *const tsv[] = {".tsv", ".tab", NULL};
+    size_t length = strlen(path);
+    (void)compression_of_name(path, &length);
+    *is_sure_out = true;
+    if (is_folder(path))
+        return DOCUMENT_FILES;
+    if (has_suffix(path, length, jsonl))
+        return DOCUMENT_JSONL;
+    if (has_suffix(path, length, csv))
+        return DOCUMENT_CSV;
+    if (has_suffix(path, length, tsv))
+        return DOCUMENT_TSV;
+    *is_sure_out = false;
+    return DOCUMENT_LINES;
+}
+
+/* Does an input begin with a JSON object in its first line? */
+static bool begins_with_object(const char *path)
+{
+    char bytes[65536];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd >= 0 ? read(fd, bytes, sizeof bytes) : 0;
+    if (fd >= 0)
+        (void)close(fd);
+    const char *end = got > 0 ? memchr(bytes, '\n', (size_t)got) : NULL;
+    return end != NULL && document_form_is_object(bytes, (size_t)(end - bytes));
+}
+
+/* Choose the unit of documents, unless an option says it: by the names that tell. */
+static int choose_unit(dedup_arguments *args, const operands *inputs, const reread *twice)
+{
+    document_form *form = &args->text.form;
+    const char *sure = NULL;
+    int file_count = 0;
+    if (form->unit != DOCUMENT_FILES || args->files)
+        return EXIT_DONE;
+    form->unit = DOCUMENT_LINES;
+    for (int i = 0; i < inputs->count; i++) {
+        bool is_sure;
+        const document_unit unit = unit_of_name(inputs->items[i], &is_sure);
+        file_count += !twice->are_copies[i];
+        if (is_sure && sure != NULL && unit != form->unit)
+            return message_print("%s: the name says another form than that of %s; --lines, --jsonl, --csv, --tsv or "
+                                 "--files says what a document is",
+                                 inputs->items[i], sure);
+        sure = is_sure ? inputs->items[i] : sure;
+        form->unit = is_sure ? unit : form->unit;
+    }
+    if (sure == NULL && file_count > 1)
+        return message_print("%s: is each line a document, or each file? --lines or --files says it", inputs->items[0]);
+    if (sure == NULL && begins_with_object(twice->opened[0]))
+        form->unit = DOCUMENT_JSONL;
+    return EXIT_DONE;
+}
+
+/* Set the keys of the form, now that its unit is known. */
+static int set_fields(dedup_arguments *args)
+{
+    document_form *form = &args->text.form;
+    const bool has_fields = form->unit == DOCUMENT_JSONL || document_form_is_table(form);
+    const char *of_fields = args->text.field_given != NULL ? args->text.field_given
+                            : form->order_key != NULL      ? "--keep"
+                            : form->no_header              ? "--no-header"
+                                                           : NULL;
+    args->text.recursive = args->text.recursive || form->unit == DOCUMENT_FILES;
+    if (args->fingerprint_field != NULL) {
+        form->text_key = args->fingerprint_field;
+        form->takes_numbers = true;
+    }
+    if (of_fields != NULL && !has_fields)
+        return message_print("%s needs fields: --jsonl, --csv or --tsv", of_fields);
+    return EXIT_DONE;
+}
+
+/* ----- options ----- */
+
+static void check_keep(dedup_job *job, dedup_arguments *args)
+{
+    const char *keep = args->keep;
+    if (keep == NULL || strcmp(keep, "first") == 0)
+        return;
+    job->keeps_last = strcmp(keep, "last") == 0;
+    if (job->keeps_last)
+        return;
+    args->text.form.is_descending = strncmp(keep, "max:", 4) == 0;
+    if ((!args->text.form.is_descending && strncmp(keep, "min:", 4) != 0) || keep[4] == '\0')
+        message_usage_error("--keep: expected first, last, max:KEY or min:KEY, found '%s'", keep);
+    args->text.form.order_key = keep + 4;
+}
+
+static void check_arguments(dedup_job *job, dedup_arguments *args)
+{
+    check_keep(job, args);
+    if (args->files && args->text.form.unit != DOCUMENT_FILES)
+        message_usage_error("--files cannot be combined with --lines, --jsonl, --csv or --tsv");
+    if (args->against != NULL && args->update != NULL)
+        message_usage_error("--update cannot be combined with --against: it also drops what is near its STORE");
+    if (args->dry_run && (args->removed != NULL || args->update != NULL))
+        message_usage_error("--dry-run writes nothing: leave out %s", args->removed != NULL ? "--removed" : "--update");
+    if (args->removed != NULL && strcmp(args->removed, "-") == 0)
+        message_usage_error("--removed: expected the name of a file, found '-'");
+    if (args->fingerprint_field != NULL && args->text.text_given != NULL)
+        message_usage_error("%s cannot be combined with --fingerprint-field", args->text.text_given);
+    if (args->update != NULL)
+        args->against = args->update;
+}
+
+/* ----- stores ----- */
+
+/* Open the store of --against or --update, if there is one. */
+static int open_store(dedup_job *job)
+{
+    const dedup_arguments *args = job->args;
+    sstore_statistics metadata;
+    input_doubt doubt = {.strict = false};
+    job->distance = args->distance;
+    job->makes_store = args->update != NULL && access(args->update, F_OK) != 0;
+    if (args->against == NULL || job->makes_store)
+        return EXIT_DONE;
+    int code = store_open(args->against, NULL, &job->against, &metadata);
+    if (code != EXIT_DONE)
+        return code;
+    const uint32_t words = metadata.fingerprint_bits / 64;
+    if (args->fingerprint_field == NULL && words != job->words)
+        return message_print("%s: the store has fingerprints of %" PRIu32 " bits, and texts get %" PRIu32 " here",
+                             args->against, metadata.fingerprint_bits, 64 * job->words);
+    if (args->fingerprint_field == NULL)
+        code = store_check_recipe(args->against, &doubt, "the options of texts", job->recipe);
+    job->words = words;
+    job->against_has_ids = metadata.has_ids;
+    job->distance = args->distance == SSTORE_OWN_DISTANCE ? metadata.distance : args->distance;
+    return code;
+}
+
+/* ----- the command ----- */
+
+static void report(const dedup_job *job)
+{
+    if (job->args->task.quiet || !output_flush())
+        return;
+    message_print("documents %" PRIu64 ", kept %" PRIu64 ", dropped %" PRIu64 "%s", job->document_count,
+                  job->kept_count, job->near_count + job->stored_count,
+                  job->args->dry_run ? "; nothing was written" : "");
+    if (job->stored_count > 0)
+        message_print("of these, %" PRIu64 " are near a record of %s", job->stored_count, job->args->against);
+    if (job->empty_count > 0)
+        message_print("%" PRIu64 " documents have no features: they are kept", job->empty_count);
+    if (job->no_text_count > 0)
+        message_print("left out files that are no text: %" PRIu64, job->no_text_count);
+}
+
+static void close_job(dedup_job *job)
+{
+    sstore_keeper_free(job->keeper);
+    sstore_iterator_free(job->dropped);
+    sstore_close(job->against);
+    document_names_close(&job->names);
+    FILE *const files[] = {job->store_drops, job->left_outs, job->fingerprints};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i] != NULL)
+            (void)fclose(files[i]);
+    reread_close(&job->inputs_twice);
+    work_folder_close(&job->folder);
+}
+
+static int check_inputs(const dedup_arguments *args, const operands *inputs)
+{
+    int code = EXIT_DONE;
+    for (int i = 0; i < inputs->count && code == EXIT_DONE; i++)
+        if (!is_folder(inputs->items[i]))
+            code = input_check_all(&inputs->items[i], 1, NULL);
+    if (code == EXIT_DONE && args->removed != NULL && input_file_is_among(args->removed, inputs->items, inputs->count))
+        return message_print("%s: it is an input; write to another file", args->removed);
+    return code;
+}
+
+static int run(dedup_job *job, dedup_arguments *args, const operands *inputs)
+{
+    int code = work_folder_open(&job->folder, args->task.options.tmp_dir);
+    if (code != EXIT_DONE)
+        return code;
+    task_begin_reading(&args->task); /* if SIGPIPE ends it, the watcher removes the folder */
+    code = reread_open(&job->inputs_twice, inputs->items, inputs->count, &job->folder);
+    if (code == EXIT_DONE)
+        code = choose_unit(args, inputs, &job->inputs_twice);
+    if (code == EXIT_DONE)
+        code = set_fields(args);
+    if (code == EXIT_DONE)
+        code = text_input_open(&args->text);
+    if (code != EXIT_DONE)
+        return code;
+    job->words = args->fingerprint_field == NULL ? args->text.options.fingerprint_bits / 64 : 0;
+    (void)sstore_text_recipe(&args->text.options, job->recipe, sizeof job->recipe);
+    code = open_store(job);
+    if (code == EXIT_DONE)
+        code = dedup_find(job);
+    if (code == EXIT_DONE)
+        code = dedup_write(job);
+    return code;
+}
+
+int cmd_dedup(int argc, char **argv)
+{
+    dedup_arguments args = {.text = TEXT_INPUT_INIT,
+                            .bad = BAD_ROWS_INIT,
+                            .task = TASK_ARGUMENTS_INIT,
+                            .distance = SSTORE_OWN_DISTANCE};
+    const operands given = (args.text.unit_is_open = true, command_line_parse(&syntax, argc, argv, &args));
+    dedup_job job = {.args = &args, .line = LINE_FORMAT_INIT};
+    check_arguments(&job, &args);
+    const operands inputs = operands_as_inputs(given);
+    job.inputs = &inputs;
+    job.line.radix = args.radix;
+    int code = check_inputs(&args, &inputs);
+    if (code == EXIT_DONE)
+        code = run(&job, &args, &inputs);
+    progress_end();
+    close_job(&job);
+    text_input_close(&args.text);
+    if (code == EXIT_DONE)
+        report(&job);
+    else if (interrupted() && message_is_taken())
+        message_print("interrupted; the output is not complete");
+    return code;
+}

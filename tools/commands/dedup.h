@@ -1,0 +1,77 @@
+/*
+ * dedup.h - the steps of 'sstore dedup': read all documents and find which ones to drop; then read them again, and
+ * write the others.
+ */
+#ifndef DEDUP_H
+#define DEDUP_H
+
+#include <sstore_join.h>
+#include <stdatomic.h>
+
+#include "commands/text_input.h"
+#include "documents/document_names.h"
+#include "documents/document_work.h"
+#include "documents/reread.h"
+#include "input/line_format.h"
+
+typedef struct dedup_arguments {
+    text_input text;
+    bad_rows bad;
+    task_arguments task; /* memory, tmp_dir, progress, quiet */
+    bool files, strict, dry_run, ends_with_zeros;
+    uint32_t distance;
+    uint64_t max_group;
+    radix_form radix;                                                  /* of fingerprints that are given */
+    const char *fingerprint_field, *keep, *removed, *against, *update; /* or NULL */
+} dedup_arguments;
+
+/* What is decided while documents are read the first time, in ascending order of numbers. */
+typedef struct store_drop {
+    uint64_t number, id; /* of a record of the store */
+    uint32_t distance;
+} store_drop;
+
+typedef struct left_out {
+    uint64_t first, end; /* numbers of rows that are no documents: they cannot be read */
+} left_out;
+
+typedef struct dedup_job {
+    const dedup_arguments *args;
+    const operands *inputs;
+    work_folder folder;
+    reread inputs_twice;
+    char recipe[RECORDS_MAX_RECIPE + 1];
+    document_work work;
+    _Atomic uint32_t words; /* of a fingerprint; 0: unknown */
+    line_format line;       /* of fingerprints that are given */
+    bool keeps_last;
+
+    sstore *against; /* or NULL */
+    bool against_has_ids, makes_store;
+    uint32_t distance;                            /* known if there is a store, or one was given */
+    sstore_keeper *keeper;                        /* NULL: there was no document */
+    document_names names;                         /* if they are wanted */
+    FILE *store_drops, *left_outs, *fingerprints; /* items; fingerprints: a number and words each, to be added */
+    uint64_t next_number;                         /* of the documents that were read */
+
+    sstore_iterator *dropped; /* after the first reading */
+    uint64_t document_count, empty_count, no_text_count, kept_count, near_count, stored_count;
+} dedup_job;
+
+/* Are names of documents wanted? */
+static inline bool dedup_has_names(const dedup_arguments *args)
+{
+    return args->removed != NULL || args->dry_run || args->text.form.unit == DOCUMENT_FILES || args->max_group > 0;
+}
+
+/* Read all documents, and find which ones to drop. Returns an exit code. */
+int dedup_find(dedup_job *job);
+
+/* Read them again, and write what is kept, with the list of what is not; or only show examples. Returns an exit
+ * code. */
+int dedup_write(dedup_job *job);
+
+/* Print the words that only one of two texts has, up to a few of each, in lines. */
+void dedup_print_words(const char *dropped, size_t dropped_length, const char *kept, size_t kept_length);
+
+#endif

@@ -1,0 +1,294 @@
+/* dedup_find.c - reads all documents of 'sstore dedup' for the first time, and finds which ones to drop. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/dedup.h"
+#include "input/input_measure.h"
+#include "input/input_value.h"
+#include "input/interrupt.h"
+
+/* The parts of the command that read documents the first time, and find groups. */
+#define FINDING_PART 0.7
+#define GROUPING_PART 0.85
+
+/* ----- a fingerprint for each document, on several threads ----- */
+
+/* The words of all fingerprints are those of the first one. */
+static bool agree_words(dedup_job *job, uint32_t words, uint32_t *wanted_out)
+{
+    uint32_t known = 0;
+    *wanted_out = atomic_compare_exchange_strong(&job->words, &known, words) ? words : known;
+    return *wanted_out == words;
+}
+
+static void read_fingerprint(dedup_job *job, document_worker *worker, document *doc, const char *text, size_t length,
+                             uint64_t *words)
+{
+    line_record record;
+    line_fault fault = {.reason = ""};
+    uint32_t wanted;
+    line_record_clear(&record);
+    if (!value_parse(&job->line, text, length, &record, &fault))
+        document_fault(&worker->batch, doc, "%s", fault.reason);
+    else if (!agree_words(job, record.words, &wanted))
+        document_fault(&worker->batch, doc,
+                       "expected a fingerprint of %" PRIu32 " bits, as in other rows, found %" PRIu32, 64 * wanted,
+                       64 * record.words);
+    else
+        memcpy(words, record.fingerprint, record.words * sizeof *words);
+    doc->feature_count = 1;
+}
+
+/* A work's `find`. The fingerprint is in the worker's memory. */
+static sstore_status find_fingerprint(void *context, document_worker *worker, document *doc, const char *text,
+                                      size_t length, sstore_error *error)
+{
+    dedup_job *job = context;
+    sstore_status status = document_worker_reserve(worker, SSTORE_MAX_WORDS, sizeof(uint64_t), error);
+    if (status != SSTORE_OK)
+        return status;
+    uint64_t *words = (uint64_t *)worker->found + worker->found_count;
+    doc->found_at = worker->found_count;
+    if (job->args->fingerprint_field != NULL) {
+        read_fingerprint(job, worker, doc, text, length, words);
+    } else {
+        sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
+        status = sstore_fingerprinter_text(worker->fingerprinter, text, length, &result, NULL, error);
+        memcpy(words, result.fingerprint, job->words * sizeof *words);
+        doc->feature_count = result.feature_count;
+    }
+    worker->found_count += job->words > 0 ? job->words : SSTORE_MAX_WORDS;
+    return status;
+}
+
+/* ----- what becomes of each, in order ----- */
+
+static int report_group(void *context, uint64_t kept_number, uint64_t record_count)
+{
+    dedup_job *job = context;
+    const char *name = document_names_find(&job->names, kept_number);
+    if (name == NULL)
+        return 1;
+    message_print("%s: a group of %" PRIu64 " documents, more than --max-group: none is dropped", name, record_count);
+    return interrupted();
+}
+
+static int open_keeper(dedup_job *job)
+{
+    const dedup_arguments *args = job->args;
+    sstore_error error;
+    const sstore_keeper_options options = {.struct_size = sizeof options,
+                                           .fingerprint_bits = 64 * job->words,
+                                           .distance = job->distance,
+                                           .strict = args->strict,
+                                           .threads = args->text.threads,
+                                           .memory_bytes = args->task.options.memory_bytes,
+                                           .tmp_dir = job->folder.path,
+                                           .max_group = args->max_group,
+                                           .on_large_group = report_group,
+                                           .large_group_context = job,
+                                           .on_progress = args->task.options.on_progress};
+    if (job->distance != SSTORE_OWN_DISTANCE && check_build_distance(job->distance, job->words) != EXIT_DONE)
+        return EXIT_FAILED;
+    return message_status(sstore_keeper_create(&options, &job->keeper, &error), &error);
+}
+
+/* Fails with a message if a temporary file cannot be written. */
+static int append(FILE *file, const void *item, size_t bytes)
+{
+    return fwrite(item, bytes, 1, file) == 1
+               ? EXIT_DONE
+               : message_errno("--tmp-dir", "cannot write a temporary file; give another folder");
+}
+
+/* Numbers that were left out before this one. */
+static int skip_to(dedup_job *job, uint64_t number)
+{
+    sstore_error error;
+    const left_out gap = {job->next_number, number};
+    if (number == job->next_number)
+        return EXIT_DONE;
+    job->next_number = number;
+    const int code = append(job->left_outs, &gap, sizeof gap);
+    return code != EXIT_DONE ? code
+                             : message_status(sstore_keeper_skip(job->keeper, gap.end - gap.first, &error), &error);
+}
+
+/* The nearest records of the store, one for each document that has one: its id and distance. */
+typedef struct stored_matches {
+    uint64_t *ids;
+    uint32_t *distances; /* UINT32_MAX: there is none */
+} stored_matches;
+
+static int match_store(const dedup_job *job, const uint64_t *fingerprints, size_t count, stored_matches *matches)
+{
+    const sstore_batch_options options = {.struct_size = sizeof options,
+                                          .limit = 1,
+                                          .threads = job->args->text.threads};
+    sstore_iterator *iterator = NULL;
+    sstore_error error;
+    uint64_t query, id;
+    uint32_t distance;
+    size_t got = 1;
+    const sstore_columns columns = {.struct_size = sizeof columns,
+                                    .query_index = &query,
+                                    .id = &id,
+                                    .distance = &distance};
+    sstore_status status = sstore_iterate_matches(job->against, fingerprints, count, job->distance, &options, &iterator,
+                                                  &error);
+    while (status == SSTORE_OK && got > 0) {
+        status = sstore_iterator_next(iterator, &columns, 1, &got, &error);
+        if (status == SSTORE_OK && got > 0) {
+            matches->ids[query] = id;
+            matches->distances[query] = distance;
+        }
+    }
+    sstore_iterator_free(iterator);
+    return message_status(status, &error);
+}
+
+/* Add a document to the groups, or drop it for a record of the store. */
+static int take_document(dedup_job *job, const document *doc, const uint64_t *fingerprint, const store_drop *stored)
+{
+    sstore_error error;
+    const uint32_t words = job->words;
+    const document_form *form = &job->work.reader.form;
+    const uint64_t order = job->keeps_last ? UINT64_MAX - doc->number : doc->order;
+    const bool is_ordered = job->keeps_last || form->order_key != NULL;
+    int code = skip_to(job, doc->number);
+    job->next_number = doc->number + 1;
+    job->empty_count += doc->feature_count == 0;
+    if (code == EXIT_DONE && stored != NULL)
+        code = append(job->store_drops, stored, sizeof *stored);
+    if (code == EXIT_DONE && job->fingerprints != NULL && stored == NULL && doc->feature_count > 0)
+        code = append(job->fingerprints, &doc->number, sizeof doc->number);
+    if (code == EXIT_DONE && job->fingerprints != NULL && stored == NULL && doc->feature_count > 0)
+        code = append(job->fingerprints, fingerprint, words * sizeof *fingerprint);
+    if (code != EXIT_DONE)
+        return code;
+    const sstore_status status = stored != NULL || doc->feature_count == 0
+                                     ? sstore_keeper_skip(job->keeper, 1, &error)
+                                     : sstore_keeper_add(job->keeper, fingerprint, is_ordered ? &order : NULL, 1,
+                                                         &error);
+    return message_status(status, &error);
+}
+
+static int take_documents(dedup_job *job, const document_worker *worker, const uint64_t *fingerprints,
+                          const stored_matches *matches)
+{
+    const document_batch *batch = &worker->batch;
+    int code = EXIT_DONE;
+    for (size_t i = 0, at = 0; code == EXIT_DONE && i < batch->count; i++) {
+        const document *doc = &batch->items[i];
+        job->no_text_count += doc->is_left_out;
+        if (doc->is_left_out)
+            continue;
+        const bool is_stored = doc->feature_count > 0 && matches->distances[at] != UINT32_MAX;
+        const store_drop stored = {doc->number, matches->ids[at], matches->distances[at]};
+        job->document_count++;
+        if (dedup_has_names(job->args))
+            code = document_names_add(&job->names, doc, job->work.reader.form.id_key != NULL);
+        if (code == EXIT_DONE)
+            code = take_document(job, doc, fingerprints + at * job->words, is_stored ? &stored : NULL);
+        at++;
+    }
+    return code;
+}
+
+/* A work's `give`. */
+static int give_documents(void *context, document_worker *worker)
+{
+    dedup_job *job = context;
+    const document_batch *batch = &worker->batch;
+    const uint32_t words = job->words;
+    const uint64_t *found = worker->found;
+    size_t count = 0;
+    if (interrupted())
+        return interrupt_exit_code();
+    int code = job->keeper == NULL && words > 0 ? open_keeper(job) : EXIT_DONE;
+    if (code != EXIT_DONE || words == 0)
+        return code;
+    uint64_t *fingerprints = malloc((batch->count + 1) * words * sizeof *fingerprints);
+    stored_matches matches = {calloc(batch->count + 1, sizeof *matches.ids),
+                              malloc((batch->count + 1) * sizeof *matches.distances)};
+    if (fingerprints == NULL || matches.ids == NULL || matches.distances == NULL)
+        code = message_print("out of memory");
+    for (size_t i = 0; code == EXIT_DONE && i < batch->count; i++) {
+        if (batch->items[i].is_left_out)
+            continue;
+        matches.distances[count] = UINT32_MAX;
+        memcpy(fingerprints + count++ * words, found + batch->items[i].found_at, words * sizeof *found);
+    }
+    if (code == EXIT_DONE && job->against != NULL && count > 0)
+        code = match_store(job, fingerprints, count, &matches);
+    if (code == EXIT_DONE)
+        code = take_documents(job, worker, fingerprints, &matches);
+    free(fingerprints);
+    free(matches.ids);
+    free(matches.distances);
+    progress_part(0, FINDING_PART);
+    progress_show("fingerprinting", job->document_count, 0, input_measure_fraction());
+    return code;
+}
+
+/* ----- all of it ----- */
+
+static int read_all(dedup_job *job)
+{
+    const dedup_arguments *args = job->args;
+    job->work.context = job;
+    job->work.options = &args->text.options;
+    job->work.bad = (bad_rows *)(uintptr_t)&args->bad;
+    job->work.reader = (document_reader){.form = args->text.form,
+                                         .files = {.operands = job->inputs->items,
+                                                   .opened = job->inputs_twice.opened,
+                                                   .count = job->inputs->count,
+                                                   .recursive = args->text.recursive}};
+    job->work.find = find_fingerprint;
+    job->work.give = give_documents;
+    input_measure_begin(job->inputs_twice.opened, job->inputs->count);
+    const int code = document_work_run(&job->work, args->text.threads);
+    return bad_rows_end(job->work.bad, code);
+}
+
+static int open_files(dedup_job *job)
+{
+    const bool has_names = dedup_has_names(job->args);
+    int code = has_names ? document_names_open(&job->names, &job->folder) : EXIT_DONE;
+    job->store_drops = code == EXIT_DONE ? work_folder_file(&job->folder) : NULL;
+    job->left_outs = job->store_drops != NULL ? work_folder_file(&job->folder) : NULL;
+    if (job->left_outs == NULL)
+        return EXIT_FAILED;
+    if (job->args->update != NULL && (job->fingerprints = work_folder_file(&job->folder)) == NULL)
+        return EXIT_FAILED;
+    return EXIT_DONE;
+}
+
+/* The rows behind the last document cannot be read. */
+static int end_reading(dedup_job *job)
+{
+    int code = job->keeper != NULL ? skip_to(job, job->work.reader.next_id) : EXIT_DONE;
+    if (code == EXIT_DONE && dedup_has_names(job->args))
+        code = document_names_end(&job->names);
+    return code;
+}
+
+int dedup_find(dedup_job *job)
+{
+    sstore_error error;
+    int code = open_files(job);
+    if (code == EXIT_DONE)
+        code = bad_rows_open((bad_rows *)(uintptr_t)&job->args->bad, job->inputs->items, job->inputs->count);
+    if (code == EXIT_DONE)
+        code = read_all(job);
+    if (code == EXIT_DONE)
+        code = end_reading(job);
+    if (code != EXIT_DONE || job->keeper == NULL)
+        return code;
+    progress_part(FINDING_PART, GROUPING_PART);
+    sstore_keeper *keeper = job->keeper;
+    job->keeper = NULL;
+    const sstore_status status = sstore_keeper_finish(keeper, &job->dropped, &error);
+    return status == SSTORE_STOPPED && interrupted() ? interrupt_exit_code() : message_status(status, &error);
+}
