@@ -26,11 +26,15 @@ typedef struct sstore_join_options {
                               (left) store's. Nothing is made there if memory is enough */
     sstore_progress_fn on_progress;
     void *progress_context;
+    const uint64_t *excluded; /* leave out all records within excluded_distance of one of these fingerprints, such as
+                                 those of empty pictures or error pages: words as in the stores; copied */
+    size_t excluded_count;
+    uint32_t excluded_distance; /* if it is not 0, each fingerprint is compared with all excluded ones */
 } sstore_join_options;
 
 #define SSTORE_JOIN_OPTIONS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(sstore_join_options), SSTORE_OWN_DISTANCE, 0, 0, NULL, NULL, NULL                                       \
+        sizeof(sstore_join_options), SSTORE_OWN_DISTANCE, 0, 0, NULL, NULL, NULL, NULL, 0, 0                           \
     }
 
 /*
@@ -62,11 +66,14 @@ typedef struct sstore_cluster_options {
     const char *tmp_dir;
     sstore_progress_fn on_progress;
     void *progress_context;
+    const uint64_t *excluded; /* left out of all clusters, also as single ones */
+    size_t excluded_count;
+    uint32_t excluded_distance;
 } sstore_cluster_options;
 
 #define SSTORE_CLUSTER_OPTIONS_INIT                                                                                    \
     {                                                                                                                  \
-        sizeof(sstore_cluster_options), SSTORE_OWN_DISTANCE, 0, false, 0, NULL, NULL, NULL                             \
+        sizeof(sstore_cluster_options), SSTORE_OWN_DISTANCE, 0, false, 0, NULL, NULL, NULL, NULL, 0, 0                 \
     }
 
 /*

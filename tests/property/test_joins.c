@@ -132,15 +132,35 @@ static uint32_t meant_distance(const subject *left, const sstore_join_options *o
     return options->distance == SSTORE_OWN_DISTANCE ? left->maker.distance : options->distance;
 }
 
+/* The records of a store that are not left out. Free them. */
+static record_set taken_records(const subject *self, const sstore_join_options *options)
+{
+    record_set taken = record_set_new(self->maker.words);
+    for (size_t i = 0; i < self->truth.count; i++) {
+        const uint64_t *fingerprint = self->truth.fingerprints + i * self->maker.words;
+        bool is_out = false;
+        for (size_t j = 0; j < options->excluded_count; j++)
+            is_out |= sstore_hamming_distance(fingerprint, options->excluded + j * self->maker.words,
+                                              64 * self->maker.words) <= options->excluded_distance;
+        if (!is_out)
+            record_set_put(&taken, fingerprint, self->truth.ids[i]);
+    }
+    return taken;
+}
+
 /* Compare pairs of two stores, or of one with itself. Returns how many there are. */
 static size_t compare_pairs_of(rng *random, const subject *left, const subject *right,
                                const sstore_join_options *options)
 {
-    const record_pairs wanted = record_set_pairs(&left->truth, &right->truth, meant_distance(left, options), MAX_PAIRS);
+    record_set left_taken = taken_records(left, options), right_taken = taken_records(right, options);
+    const record_pairs wanted = record_set_pairs(&left_taken, left == right ? &left_taken : &right_taken,
+                                                 meant_distance(left, options), MAX_PAIRS);
     const size_t count = wanted.count <= MAX_PAIRS ? wanted.count : 0;
     if (wanted.count <= MAX_PAIRS)
         iterate_pairs(random, left->store, left == right ? NULL : right->store, options, wanted.items, count);
     free(wanted.items);
+    record_set_free(&left_taken);
+    record_set_free(&right_taken);
     return count;
 }
 
@@ -148,9 +168,11 @@ static size_t compare_pairs_of(rng *random, const subject *left, const subject *
 static size_t compare_clusters(rng *random, const subject *self, const sstore_join_options *options)
 {
     const sstore_cluster_options how = options_to_cluster(options, rng_one_in(random, 2));
-    const record_clusters wanted = record_set_clusters(&self->truth, meant_distance(self, options), how.with_singles);
+    record_set taken = taken_records(self, options);
+    const record_clusters wanted = record_set_clusters(&taken, meant_distance(self, options), how.with_singles);
     iterate_clusters(random, self->store, &how, wanted.items, wanted.count);
     free(wanted.items);
+    record_set_free(&taken);
     return wanted.count;
 }
 
@@ -184,6 +206,22 @@ static sstore_join_options any_options(rng *random, const fingerprint_form *make
     return options;
 }
 
+/* Sometimes leave out what is near some fingerprints of a store. Free `excluded`. */
+static uint64_t *exclude_some(rng *random, const record_set *records, sstore_join_options *options)
+{
+    const size_t words = records->words, count = records->count > 0 && rng_one_in(random, 3) ? rng_below(random, 6) : 0;
+    uint64_t *excluded = malloc((count + 1) * words * sizeof *excluded);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(excluded + i * words, records->fingerprints + rng_below(random, records->count) * words,
+               words * sizeof *excluded);
+        fingerprint_flip(random, records->words, excluded + i * words, rng_below(random, 3));
+    }
+    options->excluded = excluded;
+    options->excluded_count = count;
+    options->excluded_distance = rng_one_in(random, 2) ? 0 : (uint32_t)rng_below(random, 4 * words);
+    return excluded;
+}
+
 static void test_any_stores(void **state)
 {
     const uint64_t cases = case_count(CASES, SLOW_CASES);
@@ -192,16 +230,18 @@ static void test_any_stores(void **state)
         rng random = rng_seeded(run_seed + i);
         const fingerprint_form maker = any_maker(&random, i % 8 == 0);
         const record_set none = {.words = maker.words};
-        const sstore_join_options options = any_options(&random, &maker);
+        sstore_join_options options = any_options(&random, &maker);
         subject left = new_subject(&random, "left.store", &maker), right = new_subject(&random, "right.store", &maker);
         testing_doing("case of seed %" PRIu64 ": %s, joined at %u", run_seed + i, form_text(&maker), options.distance);
         record_set left_records = any_records(&random, &maker, &none);
         record_set right_records = any_records(&random, &maker, &left_records);
         write_in_steps(&random, &left, &left_records);
         write_in_steps(&random, &right, &right_records);
+        uint64_t *excluded = exclude_some(&random, &right_records, &options);
         pairs += compare_pairs_of(&random, &left, &left, &options);
         pairs += compare_pairs_of(&random, &left, &right, &options);
         clustered += compare_clusters(&random, &right, &options);
+        free(excluded);
         record_set_free(&left_records);
         record_set_free(&right_records);
         close_subject(&left);

@@ -125,6 +125,9 @@ sstore_cluster_options options_to_cluster(const sstore_join_options *from, bool 
     to.tmp_dir = from->tmp_dir;
     to.on_progress = from->on_progress;
     to.progress_context = from->progress_context;
+    to.excluded = from->excluded;
+    to.excluded_count = from->excluded_count;
+    to.excluded_distance = from->excluded_distance;
     return to;
 }
 

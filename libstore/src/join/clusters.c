@@ -94,7 +94,7 @@ static sstore_status identify(cluster_iterator *self, sstore_error *error)
     uint64_t done = 0;
     ss_progress_begin(&self->call.progress, "identifying", 0, ss_manifest_count(&store->manifest).record_count,
                       IDENTIFIED_FRACTION);
-    sstore_status status = ss_record_reader_open(&reader, store, store->manifest.has_ids, error);
+    sstore_status status = ss_record_reader_open(&reader, store, store->manifest.has_ids, &self->call.excluded, error);
     if (status == SSTORE_OK)
         status = ss_record_reader_first(&reader, error);
     if (status == SSTORE_OK)
@@ -209,6 +209,9 @@ static sstore_status find_clusters(cluster_iterator *self, const sstore *store, 
                                       .threads = taken.threads,
                                       .memory_bytes = taken.memory_bytes,
                                       .tmp_dir = taken.tmp_dir,
+                                      .excluded = taken.excluded,
+                                      .excluded_count = taken.excluded_count,
+                                      .excluded_distance = taken.excluded_distance,
                                       .on_progress = taken.on_progress,
                                       .progress_context = taken.progress_context};
     call->tmp_dir = SS_DIR_NONE;
@@ -263,7 +266,7 @@ static void free_clusters(sstore_iterator *iterator)
     ss_free(self->rooms);
     ss_components_free(self->components);
     ss_sort_stage_close(&self->members);
-    ss_dir_close(&self->call.tmp_dir);
+    ss_join_call_end(&self->call);
     ss_free(self);
 }
 

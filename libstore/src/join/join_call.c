@@ -49,6 +49,9 @@ sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const s
     status = ss_check_distance(words, taken.distance, error);
     if (status == SSTORE_OK)
         status = ss_check_memory(memory_bytes, MIN_MEMORY_BYTES, error);
+    if (status == SSTORE_OK)
+        status = ss_exclusion_open(&call->excluded, words, taken.excluded, taken.excluded_count,
+                                   taken.excluded_distance, error);
     if (status != SSTORE_OK)
         return status;
     call->distance = taken.distance;
@@ -60,15 +63,21 @@ sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const s
     return status == SSTORE_OK ? ss_spill_dir_open(taken.tmp_dir, &left->dir, &call->tmp_dir, error) : status;
 }
 
+void ss_join_call_end(ss_join_call *call)
+{
+    ss_exclusion_close(&call->excluded);
+    ss_dir_close(&call->tmp_dir);
+}
+
 sstore_status ss_join_call_find(ss_join_call *call, ss_join_kind kind, double end_fraction, ss_join_pairs_fn on_pairs,
                                 void *context, sstore_error *error)
 {
     ss_store_fingerprints left = {.ranges = NULL}, right = {.ranges = NULL};
     const bool cross = kind == SS_JOIN_CROSS;
     const uint64_t max_retained = call->join_bytes / (cross ? 6 : 3);
-    sstore_status status = ss_store_fingerprints_open(&left, call->left, max_retained, error);
+    sstore_status status = ss_store_fingerprints_open(&left, call->left, &call->excluded, max_retained, error);
     if (status == SSTORE_OK && cross)
-        status = ss_store_fingerprints_open(&right, call->right, max_retained, error);
+        status = ss_store_fingerprints_open(&right, call->right, &call->excluded, max_retained, error);
     const ss_join_options options = {.distance = call->distance,
                                      .threads = call->threads,
                                      .memory_bytes = call->join_bytes - left.retained_bytes - right.retained_bytes,
@@ -119,7 +128,7 @@ static sstore_status read_merged(const ss_store_fingerprints *self, uint32_t ran
     uint64_t values[READ_BATCH];
     size_t count = 0;
     sstore_status status = ss_record_reader_open(&reader, store, store->manifest.has_ids && store->removal_end > 0,
-                                                 error);
+                                                 self->excluded, error);
     if (status == SSTORE_OK)
         status = ss_record_reader_seek(&reader, &self->ranges[range].min, error);
     while (status == SSTORE_OK && reader.more &&
@@ -141,8 +150,9 @@ static sstore_status read_merged(const ss_store_fingerprints *self, uint32_t ran
 static sstore_status read_from_store(const ss_store_fingerprints *self, uint32_t range, ss_values_fn on_values,
                                      void *sink, sstore_error *error)
 {
-    return self->store->manifest.segment_count == 1 ? read_blocks(self, range, on_values, sink, error)
-                                                    : read_merged(self, range, on_values, sink, error);
+    return self->store->manifest.segment_count == 1 && self->excluded->count == 0
+               ? read_blocks(self, range, on_values, sink, error)
+               : read_merged(self, range, on_values, sink, error);
 }
 
 static sstore_status retain_values(void *sink, const uint64_t *values, size_t count, sstore_error *error)
@@ -183,8 +193,8 @@ static sstore_status read_range(void *context, uint32_t number, uint32_t worker,
     return range->count > 0 ? on_values(sink, range->values, range->count, error) : SSTORE_OK;
 }
 
-sstore_status ss_store_fingerprints_open(ss_store_fingerprints *self, const sstore *store, uint64_t max_retained_bytes,
-                                         sstore_error *error)
+sstore_status ss_store_fingerprints_open(ss_store_fingerprints *self, const sstore *store, const ss_exclusion *excluded,
+                                         uint64_t max_retained_bytes, sstore_error *error)
 {
     const ss_segment *largest = NULL; /* the ranges are cut by its blocks */
     uint64_t count = 0;               /* an upper bound */
@@ -198,6 +208,7 @@ sstore_status ss_store_fingerprints_open(ss_store_fingerprints *self, const ssto
     const uint64_t ranges = ss_max_u64(ss_min_u64(blocks / MIN_RANGE_BLOCKS, MAX_RANGES), 1);
     *self = (ss_store_fingerprints){
         .store = store,
+        .excluded = excluded,
         .source = {.context = self, .range_count = (uint32_t)ranges, .count = count, .read = read_range},
         .ranges = ss_alloc(ranges + 1, sizeof *self->ranges),
         .retained_bytes = count <= max_retained_bytes / sizeof(uint64_t) ? count * sizeof(uint64_t) : 0};

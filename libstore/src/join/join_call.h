@@ -7,6 +7,7 @@
 #ifndef SS_JOIN_CALL_H
 #define SS_JOIN_CALL_H
 
+#include "join/exclusion.h"
 #include "join/table_join.h"
 #include "sort/radix.h"
 #include "sort/sorter.h"
@@ -24,6 +25,7 @@ typedef struct ss_join_call {
     uint64_t stage_bytes;  /* for the items that one step leaves for the next */
     size_t piece_capacity; /* items that a thread works on at once */
     uint64_t block_count;  /* that were read to compare fingerprints of several words */
+    ss_exclusion excluded; /* fingerprints that are left out */
 } ss_join_call;
 
 /* Of a cluster's record, as an item that is sorted: its cluster, its id and its fingerprint. */
@@ -32,10 +34,12 @@ static inline uint32_t ss_member_words(uint32_t words)
     return 2 + words;
 }
 
-/* Check and take the options of a public call. `right` may be `left`, and has fingerprints of as many words. Close it
- * by ss_dir_close(&call->tmp_dir), also after a failure. ARGUMENT, RECIPE, NOT_FOUND (no tmp_dir). */
+/* Check and take the options of a public call. `right` may be `left`, and has fingerprints of as many words. End it
+ * also after a failure. ARGUMENT, RECIPE, NOT_FOUND (no tmp_dir). */
 sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const sstore *right,
                                  const sstore_join_options *options, sstore_error *error);
+/* A zeroed one with SS_DIR_NONE is allowed. */
+void ss_join_call_end(ss_join_call *call);
 
 /* Find the pairs of fingerprints of the left store, or for SS_JOIN_CROSS of both: see ss_table_join(). */
 sstore_status ss_join_call_find(ss_join_call *call, ss_join_kind kind, double end_fraction, ss_join_pairs_fn on_pairs,
@@ -54,7 +58,8 @@ typedef struct ss_fingerprint_range {
 } ss_fingerprint_range;
 
 typedef struct ss_store_fingerprints {
-    const sstore *store;          /* borrowed */
+    const sstore *store;          /* borrowed, as the next one */
+    const ss_exclusion *excluded; /* what is left out */
     ss_fingerprint_ranges source; /* for a join; refers to this struct */
     ss_fingerprint_range *ranges; /* and one more for the end of the last one */
     uint64_t retained_bytes;      /* of all ranges, if they stay in memory after the first read; else 0 */
@@ -62,8 +67,8 @@ typedef struct ss_store_fingerprints {
 
 /* The ranges stay in memory after the first read if they take at most `max_retained_bytes`. *self must not be moved.
  * MEMORY. */
-sstore_status ss_store_fingerprints_open(ss_store_fingerprints *self, const sstore *store, uint64_t max_retained_bytes,
-                                         sstore_error *error);
+sstore_status ss_store_fingerprints_open(ss_store_fingerprints *self, const sstore *store, const ss_exclusion *excluded,
+                                         uint64_t max_retained_bytes, sstore_error *error);
 /* A zeroed one is allowed. */
 void ss_store_fingerprints_close(ss_store_fingerprints *self);
 

@@ -54,7 +54,8 @@ static sstore_status open_workers(pair_iterator *self, const ss_sort_stage *stag
         worker->batch.writer = i;
         status = ss_piece_room_open(&worker->room, stage->item_words, self->call.piece_capacity, error);
         if (status == SSTORE_OK)
-            status = ss_record_reader_open(&worker->reader, store, store->manifest.has_ids, error);
+            status = ss_record_reader_open(&worker->reader, store, store->manifest.has_ids, &self->call.excluded,
+                                           error);
     }
     return status;
 }
@@ -164,7 +165,7 @@ static sstore_status identify_repeats(pair_iterator *self, sstore_error *error)
     if (call->left != call->right || !may_repeat)
         return SSTORE_OK;
     ss_progress_begin(&call->progress, "identifying", 0, ss_manifest_count(manifest).record_count, IDENTIFIED_FRACTION);
-    sstore_status status = ss_store_fingerprints_open(&self->repeats, call->right, 0, error);
+    sstore_status status = ss_store_fingerprints_open(&self->repeats, call->right, &call->excluded, 0, error);
     if (status == SSTORE_OK)
         status = ss_pool_run(call->threads, self->repeats.source.range_count, add_repeats, self, error);
     ss_store_fingerprints_close(&self->repeats);
@@ -349,7 +350,7 @@ static void free_pairs(sstore_iterator *iterator)
     close_workers(self);
     ss_sort_stage_close(&self->pairs);
     ss_sort_stage_close(&self->triples);
-    ss_dir_close(&self->call.tmp_dir);
+    ss_join_call_end(&self->call);
     ss_free(self);
 }
 

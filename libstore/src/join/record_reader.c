@@ -1,8 +1,10 @@
 #include "join/record_reader.h"
 
-sstore_status ss_record_reader_open(ss_record_reader *reader, const sstore *store, bool has_ids, sstore_error *error)
+sstore_status ss_record_reader_open(ss_record_reader *reader, const sstore *store, bool has_ids,
+                                    const ss_exclusion *excluded, sstore_error *error)
 {
-    *reader = (ss_record_reader){.words = store->manifest.words};
+    *reader = (ss_record_reader){.words = store->manifest.words,
+                                 .excluded = excluded != NULL && excluded->count > 0 ? excluded : NULL};
     ss_merge_iterator_init(&reader->records, reader->words, has_ids);
     return ss_merge_iterator_add(&reader->records, store, 0, store->manifest.segment_count, error);
 }
@@ -10,6 +12,17 @@ sstore_status ss_record_reader_open(ss_record_reader *reader, const sstore *stor
 void ss_record_reader_close(ss_record_reader *reader)
 {
     ss_merge_iterator_close(&reader->records);
+}
+
+/* Go to the next record that is not left out. */
+sstore_status ss_record_reader_next_of_all(ss_record_reader *reader, sstore_error *error)
+{
+    sstore_status status;
+    do
+        status = ss_merge_iterator_next(&reader->records, &reader->current, &reader->more, error);
+    while (status == SSTORE_OK && reader->more &&
+           ss_exclusion_has(reader->excluded, ss_record_reader_fingerprint(reader)));
+    return status;
 }
 
 sstore_status ss_record_reader_first(ss_record_reader *reader, sstore_error *error)

@@ -7,10 +7,12 @@
 #define SS_RECORD_READER_H
 
 #include "base/words.h"
+#include "join/exclusion.h"
 #include "store/record_iterator.h"
 
 typedef struct ss_record_reader {
     uint32_t words;
+    const ss_exclusion *excluded; /* fingerprints that are passed over, or NULL; borrowed */
     ss_merge_iterator records;
     ss_record current; /* its fingerprint is ss_record_reader_fingerprint() */
     bool more;         /* there is a current record */
@@ -19,7 +21,8 @@ typedef struct ss_record_reader {
 
 /* There is no current record yet. Without ids, each fingerprint comes once, also one whose records are all removed.
  * Close it also after a failure; a zeroed one is allowed. MEMORY. */
-sstore_status ss_record_reader_open(ss_record_reader *reader, const sstore *store, bool has_ids, sstore_error *error);
+sstore_status ss_record_reader_open(ss_record_reader *reader, const sstore *store, bool has_ids,
+                                    const ss_exclusion *excluded, sstore_error *error);
 void ss_record_reader_close(ss_record_reader *reader);
 
 /* Go to the first record. Errors, here and below: IO, DAMAGED, MEMORY. */
@@ -45,9 +48,11 @@ static inline bool ss_record_reader_at(const ss_record_reader *reader, const uin
 }
 
 /* Go to the next record. */
+sstore_status ss_record_reader_next_of_all(ss_record_reader *reader, sstore_error *error);
 static inline sstore_status ss_record_reader_next(ss_record_reader *reader, sstore_error *error)
 {
-    return ss_merge_iterator_next(&reader->records, &reader->current, &reader->more, error);
+    return reader->excluded == NULL ? ss_merge_iterator_next(&reader->records, &reader->current, &reader->more, error)
+                                    : ss_record_reader_next_of_all(reader, error);
 }
 
 /* Go to the next record, and count fingerprints. `fingerprint` is a copy of the current one. */

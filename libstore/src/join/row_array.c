@@ -59,7 +59,7 @@ static sstore_status read_all_rows(ss_row_array *array, ss_join_call *call, uint
     ss_record_reader reader = {.more = false};
     /* Ids matter only if some of a fingerprint's ids may have been removed. */
     sstore_status status = ss_record_reader_open(&reader, store, store->manifest.has_ids && store->removal_end > 0,
-                                                 error);
+                                                 &call->excluded, error);
     if (status == SSTORE_OK)
         status = ss_record_reader_first(&reader, error);
     while (status == SSTORE_OK && reader.more)

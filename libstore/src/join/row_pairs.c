@@ -67,7 +67,8 @@ static sstore_status open_left(left_records *self, const ss_join_call *call, siz
     self->ids = ss_realloc(NULL, self->id_capacity, sizeof *self->ids);
     if (self->fingerprints == NULL || self->ranks == NULL || self->begins == NULL || self->ids == NULL)
         return ss_fail_memory(error, capacity * (words + WAITING_QUERY_WORDS) * sizeof(uint64_t));
-    const sstore_status status = ss_record_reader_open(&self->reader, call->left, call->left->manifest.has_ids, error);
+    const sstore_status status = ss_record_reader_open(&self->reader, call->left, call->left->manifest.has_ids,
+                                                       &call->excluded, error);
     return status == SSTORE_OK ? ss_record_reader_first(&self->reader, error) : status;
 }
 
@@ -164,7 +165,7 @@ static sstore_status reread_from(ss_record_reader *reader, const sstore *store, 
 {
     sstore_status status = SSTORE_OK;
     if (reader->words == 0) /* it is not open */
-        status = ss_record_reader_open(reader, store, store->manifest.has_ids, error);
+        status = ss_record_reader_open(reader, store, store->manifest.has_ids, NULL, error);
     if (status != SSTORE_OK)
         return status;
     return fingerprint == NULL ? ss_record_reader_first(reader, error)
@@ -306,8 +307,13 @@ sstore_status ss_row_pairs_next(ss_row_pairs *pairs, const sstore_columns *colum
     *more_out = false;
     while (status == SSTORE_OK && pairs->has_match) {
         const sstore_match *match = &pairs->match;
+        const ss_exclusion *excluded = &pairs->call->excluded;
         uint64_t id;
         bool more;
+        if (excluded->count > 0 && ss_exclusion_has(excluded, match->fingerprint)) {
+            status = next_match(pairs, error);
+            continue;
+        }
         status = next_id(pairs, &id, &more, error);
         if (status != SSTORE_OK)
             return status;
