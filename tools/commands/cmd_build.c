@@ -14,6 +14,7 @@
 #include "input/input_value.h"
 #include "input/interrupt.h"
 #include "input/padding.h"
+#include "input/skew.h"
 
 #define LARGE_BYTES 1000000000u /* of disk space: only larger builds announce their needs */
 #define WARNED_SEGMENTS 32u     /* a change that leaves this many segments says how to merge them */
@@ -33,6 +34,7 @@ typedef struct build_job {
     uint64_t record_count, expected_count; /* expected: in all inputs; 0: unknown */
     uint64_t next_row;                     /* the row after the last record, if bad rows are skipped */
     bool assigns_ids;                      /* the arguments want it, so records must not have any */
+    skew skew;                             /* of the records of a build */
 } build_job;
 
 static int write_absent(void *context, uint64_t id)
@@ -196,6 +198,8 @@ static int add_batch(void *context, const record_batch *batch)
         return code;
     if (give_records(job, batch, &error) != SSTORE_OK)
         return message_error(&error);
+    if (job->kind == STORE_BUILD && !job->task->quiet)
+        skew_look(&job->skew, batch->fingerprints, batch->words, batch->count);
     job->record_count += batch->count;
     progress_show_reading(job->record_count, job->expected_count, READING_PART);
     return EXIT_DONE;
@@ -391,6 +395,7 @@ static int finish_build(build_job *job, const store_arguments *arguments)
     if (change.given_count > change.added_count)
         message_print("%s: %" PRIu64 " of %" PRIu64 " input records were repeated", path,
                       change.given_count - change.added_count, change.given_count);
+    skew_report(&job->skew, path, job->padded_bits);
     return EXIT_DONE;
 }
 
@@ -477,6 +482,7 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
     if (job.absent != NULL && fclose(job.absent) != 0 && code == EXIT_DONE)
         code = message_errno(arguments->absent, "cannot write the file");
     free(job.recipe);
+    skew_free(&job.skew);
     return code;
 }
 

@@ -7,6 +7,8 @@
 #include "commands/cmd.h"
 #include "commands/id_names.h"
 #include "input/interrupt.h"
+#include "input/padding.h"
+#include "input/skew.h"
 #include "output/walk.h"
 #include "output/whole_file.h"
 #include "report/page.h"
@@ -114,6 +116,33 @@ static int find_clusters(const arguments *args, store_view *view, const sstore *
     return message_status(walk_clusters(store, &cluster, view_take_cluster, view->clusters, &error), &error);
 }
 
+#define RECORD_BATCH ((size_t)4096)
+
+/* Look at the fingerprints of all records. */
+static int look_at_records(const arguments *args, const store_view *view, const sstore *store)
+{
+    const uint32_t words = sstore_fingerprint_bits(store) / 64;
+    uint64_t *fingerprints = allocate_or_exit(RECORD_BATCH * words, sizeof *fingerprints);
+    const sstore_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints};
+    const char *rest;
+    skew seen = {.words = 0};
+    sstore_iterator *iterator;
+    sstore_error error;
+    size_t count = 1;
+    sstore_status status = sstore_iterate_records(store, &iterator, &error);
+    while (status == SSTORE_OK && count > 0 && !interrupted()) {
+        status = sstore_iterator_next(iterator, &columns, RECORD_BATCH, &count, &error);
+        if (status == SSTORE_OK)
+            skew_look(&seen, fingerprints, words, count);
+    }
+    sstore_iterator_free(iterator);
+    free(fingerprints);
+    if (status == SSTORE_OK && !args->task.quiet && !interrupted())
+        skew_report(&seen, view->path, padding_of_recipe(view->stat.metadata.recipe, &rest));
+    skew_free(&seen);
+    return message_status(status, &error);
+}
+
 /* Find out everything. A signal makes the steps return early. Their shares of the progress are rough: clusters take
  * long. */
 static int find_out(arguments *args, store_view *view, const sstore *store)
@@ -131,6 +160,8 @@ static int find_out(arguments *args, store_view *view, const sstore *store)
         code = view_measure_crowds(view, show_progress);
     if (code == EXIT_DONE)
         code = view_make_plans(view);
+    if (code == EXIT_DONE)
+        code = look_at_records(args, view, store);
     progress_part(own_part * 0.8, own_part);
     if (code == EXIT_DONE)
         code = time_queries(args, view, store);
