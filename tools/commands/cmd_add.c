@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "commands/cmd_build.h"
+#include "commands/exclude_option.h"
 #include "input/input_measure.h"
 #include "input/interrupt.h"
 
@@ -19,6 +20,7 @@ typedef struct add_arguments {
     bool if_new;
     const char *of_if_new; /* an option that needs --if-new, if one is given */
     uint64_t limit;        /* on the printed matches of a record */
+    exclusion excluded;
     bool json;
     header_mode header;
 } add_arguments;
@@ -45,6 +47,7 @@ static const command_syntax syntax = {
     .groups = (const option_group[]){CHANGE_OPTION_GROUP(offsetof(add_arguments, store.task)),
                                      SEGMENT_OPTION_GROUPS(offsetof(add_arguments, store.task)),
                                      INPUT_THREAD_OPTION_GROUP(offsetof(add_arguments, store.task)),
+                                     EXCLUSION_OPTION_GROUP(offsetof(add_arguments, excluded)),
                                      HEADER_OPTION_GROUP(offsetof(add_arguments, header)),
                                      INPUT_OPTION_GROUP(offsetof(add_arguments, store.input)),
                                      {0}},
@@ -66,7 +69,7 @@ typedef struct new_job {
     sstore_dedup *dedup;
     output_style style;
     bool answers_now; /* the writer of the input may be waiting for the answers */
-    uint64_t record_count;
+    uint64_t record_count, excluded_count;
     sstore_statistics before; /* of the store */
     sstore_change change;     /* of all publications */
     record_batch chunk;
@@ -83,11 +86,43 @@ static int print_answer(void *context, const sstore_dedup_answer *answer)
     return 0;
 }
 
+/* Insert and answer records begin .. end - 1 of a batch. */
+static int insert_range(new_job *job, const record_batch *batch, size_t begin, size_t end)
+{
+    sstore_error error;
+    const uint64_t *ids = record_batch_ids(batch);
+    if (begin == end)
+        return EXIT_DONE;
+    const sstore_status status = sstore_dedup_insert(job->dedup, batch->fingerprints + begin * batch->words,
+                                                     ids != NULL ? ids + begin : NULL, end - begin, NULL, print_answer,
+                                                     job, &error);
+    if (status == SSTORE_STOPPED)
+        return interrupted() ? interrupt_exit_code() : EXIT_FAILED;
+    return message_status(status, &error);
+}
+
+/* Records that are left out are answered, too: the writer of the input may be waiting. */
+static int insert_others(new_job *job, const record_batch *batch)
+{
+    size_t begin = 0;
+    int code = EXIT_DONE;
+    for (size_t i = 0; code == EXIT_DONE && i < batch->count; i++) {
+        const uint64_t *fingerprint = batch->fingerprints + i * batch->words;
+        if (!exclusion_has(&job->args->excluded, fingerprint))
+            continue;
+        code = insert_range(job, batch, begin, i);
+        begin = i + 1;
+        job->excluded_count++;
+        if (code == EXIT_DONE && !output_excluded_record(&job->style, fingerprint))
+            code = EXIT_FAILED;
+    }
+    return code == EXIT_DONE ? insert_range(job, batch, begin, batch->count) : code;
+}
+
 /* Insert and answer records: an input_batch_fn. */
 static int insert_records(void *context, const record_batch *batch)
 {
     new_job *job = context;
-    sstore_error error;
     if (interrupted())
         return interrupt_exit_code();
     if (batch->has_ids && !job->before.has_ids)
@@ -95,12 +130,9 @@ static int insert_records(void *context, const record_batch *batch)
     /* Publications between reports about the whole. */
     const double whole = input_measure_fraction() * INSERTING_PART;
     progress_part(whole, whole);
-    sstore_status status = sstore_dedup_insert(job->dedup, batch->fingerprints, record_batch_ids(batch), batch->count,
-                                               NULL, print_answer, job, &error);
-    if (status == SSTORE_STOPPED)
-        return interrupted() ? interrupt_exit_code() : EXIT_FAILED;
-    if (status != SSTORE_OK)
-        return message_error(&error);
+    const int code = insert_others(job, batch);
+    if (code != EXIT_DONE)
+        return code;
     job->record_count += batch->count;
     progress_show_reading(job->record_count, 0, INSERTING_PART);
     return job->answers_now && !output_flush() ? EXIT_FAILED : EXIT_DONE;
@@ -193,6 +225,8 @@ static int insert_all(new_job *job)
     if (!job->args->store.task.quiet)
         message_print("%s: added %" PRIu64 " of %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
                       job->change.added_count, job->record_count, job->change.record_count, job->change.segment_count);
+    if (job->excluded_count > 0 && !job->args->store.task.quiet)
+        message_print("%s: excluded %" PRIu64 " records", path, job->excluded_count);
     const int doubt_code = store_end_ids(&job->args->store, &job->change);
     return code != EXIT_DONE ? code : doubt_code;
 }
@@ -211,6 +245,8 @@ static int add_new(add_arguments *args)
         code = store_check_bits(path, &job.before, &args->store.input);
     if (code == EXIT_DONE && options->distance != SSTORE_OWN_DISTANCE)
         code = check_build_distance(options->distance, job.before.fingerprint_bits / 64);
+    if (code == EXIT_DONE)
+        code = exclusion_read(&args->excluded, job.before.fingerprint_bits / 64);
     if (code != EXIT_DONE)
         return code;
     task_begin(&args->store.task);
@@ -231,6 +267,7 @@ static int add_new(add_arguments *args)
     }
     sstore_dedup_close(job.dedup);
     record_batch_free(&job.chunk);
+    exclusion_free(&args->excluded);
     return code;
 }
 
@@ -240,6 +277,8 @@ int cmd_add(int argc, char **argv)
     const operands given = command_line_parse(&syntax, argc, argv, &args);
     if (!args.if_new && args.of_if_new != NULL)
         message_usage_error("%s needs --if-new", args.of_if_new);
+    if (!args.if_new && args.excluded.path != NULL)
+        message_usage_error("--exclude needs --if-new");
     if (!args.if_new && args.header != HEADER_AUTO)
         message_usage_error("--header needs --if-new, which prints a line for each record");
     store_take_operands(&args.store, given);

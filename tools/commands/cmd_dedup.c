@@ -49,6 +49,7 @@ static const command_syntax syntax = {
     .options = options,
     .groups = (const option_group[]){TEXT_OPTION_GROUP(offsetof(dedup_arguments, text)),
                                      SIMHASH_OPTION_GROUP(offsetof(dedup_arguments, text)),
+                                     EXCLUSION_OPTION_GROUP(offsetof(dedup_arguments, excluded)),
                                      BAD_ROW_OPTION_GROUP(offsetof(dedup_arguments, bad)),
                                      RUN_OPTION_GROUPS(offsetof(dedup_arguments, task)),
                                      {0}},
@@ -228,6 +229,8 @@ static void report(const dedup_job *job)
         message_print("of these, %" PRIu64 " are near a record of %s", job->stored_count, job->args->against);
     if (job->empty_count > 0)
         message_print("%" PRIu64 " documents have no features: they are kept", job->empty_count);
+    if (job->excluded_count > 0)
+        message_print("%" PRIu64 " documents are excluded from groups: they are kept", job->excluded_count);
     if (job->no_text_count > 0)
         message_print("left out files that are no text: %" PRIu64, job->no_text_count);
 }
@@ -242,6 +245,7 @@ static void close_job(dedup_job *job)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (files[i] != NULL)
             (void)fclose(files[i]);
+    exclusion_free((exclusion *)(uintptr_t)&job->args->excluded);
     reread_close(&job->inputs_twice);
     work_folder_close(&job->folder);
 }

@@ -3,6 +3,7 @@
  * of edges that any program found.
  */
 #include "commands/cmd.h"
+#include "commands/exclude_option.h"
 #include "commands/id_names.h"
 #include "input/input_measure.h"
 #include "input/interrupt.h"
@@ -17,6 +18,7 @@ typedef struct arguments {
     bool representatives, drop, singles;   /* for clusters, as the next one */
     const char *edges;                     /* an input; NULL: the clusters of a store */
     bad_rows bad;                          /* of edges */
+    exclusion excluded;
 } arguments;
 
 static const command_option options[] = {
@@ -47,12 +49,13 @@ static const command_option two_store_options[] = {
     {0},
 };
 #define JOIN_OPTION_GROUPS                                                                                             \
-    OPTION_GROUP(options, 0), HEADER_OPTION_GROUP(offsetof(arguments, header)),                                        \
-        THREAD_OPTION_GROUP(offsetof(arguments, task)), RUN_OPTION_GROUPS(offsetof(arguments, task))
+    OPTION_GROUP(options, 0), EXCLUSION_OPTION_GROUP(offsetof(arguments, excluded)),                                   \
+        HEADER_OPTION_GROUP(offsetof(arguments, header)), THREAD_OPTION_GROUP(offsetof(arguments, task)),              \
+        RUN_OPTION_GROUPS(offsetof(arguments, task))
 
 /* Open a store, and set how its records are printed: with names from an id table, unless that is NULL. Returns an exit
  * code. */
-static int open_store(const char *path, const char *id_table, const arguments *args, sstore **store_out,
+static int open_store(const char *path, const char *id_table, arguments *args, sstore **store_out,
                       output_style *style_out, id_names *names)
 {
     sstore_statistics metadata;
@@ -62,6 +65,8 @@ static int open_store(const char *path, const char *id_table, const arguments *a
     *style_out = (output_style){.json = args->json,
                                 .has_ids = metadata.has_ids,
                                 .words = metadata.fingerprint_bits / 64};
+    if (code == EXIT_DONE)
+        code = exclusion_read(&args->excluded, style_out->words);
     return code != EXIT_DONE ? code : id_names_open(names, id_table, path, style_out);
 }
 
@@ -76,6 +81,9 @@ static sstore_join_options begin_join(arguments *args)
     taken.memory_bytes = task->memory_bytes;
     taken.tmp_dir = task->tmp_dir;
     taken.on_progress = task->on_progress;
+    taken.excluded = args->excluded.fingerprints;
+    taken.excluded_count = args->excluded.count;
+    taken.excluded_distance = args->excluded.distance;
     return taken;
 }
 
@@ -140,6 +148,7 @@ int cmd_pairs(int argc, char **argv)
     }
     sstore_close(store);
     id_names_close(&names);
+    exclusion_free(&args.excluded);
     return code;
 }
 
@@ -180,6 +189,7 @@ int cmd_join(int argc, char **argv)
     sstore_close(right);
     id_names_close(&names);
     id_names_close(&other_names);
+    exclusion_free(&args.excluded);
     return code;
 }
 
@@ -345,8 +355,8 @@ int cmd_clusters(int argc, char **argv)
             "--singles and --drop cannot be combined: --drop never prints records without near-duplicates");
     if (args.edges != NULL) {
         operands_check(given, 0, "--edges FILE");
-        if (args.singles || args.distance != SSTORE_OWN_DISTANCE)
-            message_usage_error("--singles and --distance need a store, not --edges");
+        if (args.singles || args.distance != SSTORE_OWN_DISTANCE || args.excluded.path != NULL)
+            message_usage_error("--singles, --distance and --exclude need a store, not --edges");
         return cluster_edges_by_name(&args);
     }
     if (bad_rows_skip(&args.bad))
@@ -362,11 +372,15 @@ int cmd_clusters(int argc, char **argv)
                                                 .with_singles = args.singles || args.representatives,
                                                 .memory_bytes = join.memory_bytes,
                                                 .tmp_dir = join.tmp_dir,
-                                                .on_progress = join.on_progress};
+                                                .on_progress = join.on_progress,
+                                                .excluded = join.excluded,
+                                                .excluded_count = join.excluded_count,
+                                                .excluded_distance = join.excluded_distance};
         sstore_status status = walk_clusters(store, &cluster, print_cluster_record, &how, &error);
         code = id_names_exit_code(&names, end(&args, path, status, &error));
     }
     sstore_close(store);
     id_names_close(&names);
+    exclusion_free(&args.excluded);
     return code;
 }

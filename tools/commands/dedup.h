@@ -8,6 +8,7 @@
 #include <sstore_join.h>
 #include <stdatomic.h>
 
+#include "commands/exclude_option.h"
 #include "commands/text_input.h"
 #include "documents/document_names.h"
 #include "documents/document_work.h"
@@ -21,6 +22,7 @@ typedef struct dedup_arguments {
     bool files, strict, dry_run, ends_with_zeros;
     uint32_t distance;
     uint64_t max_group;
+    exclusion excluded;
     radix_form radix;                                                  /* of fingerprints that are given */
     const char *fingerprint_field, *keep, *removed, *against, *update; /* or NULL */
 } dedup_arguments;
@@ -55,7 +57,7 @@ typedef struct dedup_job {
     uint64_t next_number;                         /* of the documents that were read */
 
     sstore_iterator *dropped; /* after the first reading */
-    uint64_t document_count, empty_count, no_text_count, kept_count, near_count, stored_count;
+    uint64_t document_count, empty_count, excluded_count, no_text_count, kept_count, near_count, stored_count;
 } dedup_job;
 
 /* Are names of documents wanted? */

@@ -89,6 +89,8 @@ static int open_keeper(dedup_job *job)
                                            .on_large_group = report_group,
                                            .large_group_context = job,
                                            .on_progress = args->task.options.on_progress};
+    if (exclusion_read((exclusion *)(uintptr_t)&args->excluded, job->words) != EXIT_DONE)
+        return EXIT_FAILED;
     if (job->distance != SSTORE_OWN_DISTANCE && check_build_distance(job->distance, job->words) != EXIT_DONE)
         return EXIT_FAILED;
     return message_status(sstore_keeper_create(&options, &job->keeper, &error), &error);
@@ -148,30 +150,46 @@ static int match_store(const dedup_job *job, const uint64_t *fingerprints, size_
     return message_status(status, &error);
 }
 
-/* Add a document to the groups, or drop it for a record of the store. */
-static int take_document(dedup_job *job, const document *doc, const uint64_t *fingerprint, const store_drop *stored)
+/* What becomes of a document: it is kept, or dropped for a record of the store, or the groups decide. */
+typedef enum fate { FATE_KEPT, FATE_DROPPED, FATE_GROUPED } fate;
+
+/* Remember the fingerprint of a document that may be added to a store. */
+static int append_fingerprint(const dedup_job *job, uint64_t number, const uint64_t *fingerprint)
+{
+    if (job->fingerprints == NULL)
+        return EXIT_DONE;
+    const int code = append(job->fingerprints, &number, sizeof number);
+    return code == EXIT_DONE ? append(job->fingerprints, fingerprint, job->words * sizeof *fingerprint) : code;
+}
+
+static int take_document(dedup_job *job, const document *doc, fate found, const uint64_t *fingerprint,
+                         const store_drop *stored)
 {
     sstore_error error;
-    const uint32_t words = job->words;
-    const document_form *form = &job->work.reader.form;
     const uint64_t order = job->keeps_last ? UINT64_MAX - doc->number : doc->order;
-    const bool is_ordered = job->keeps_last || form->order_key != NULL;
+    const bool is_ordered = job->keeps_last || job->work.reader.form.order_key != NULL;
     int code = skip_to(job, doc->number);
     job->next_number = doc->number + 1;
-    job->empty_count += doc->feature_count == 0;
-    if (code == EXIT_DONE && stored != NULL)
+    if (code == EXIT_DONE && found == FATE_DROPPED)
         code = append(job->store_drops, stored, sizeof *stored);
-    if (code == EXIT_DONE && job->fingerprints != NULL && stored == NULL && doc->feature_count > 0)
-        code = append(job->fingerprints, &doc->number, sizeof doc->number);
-    if (code == EXIT_DONE && job->fingerprints != NULL && stored == NULL && doc->feature_count > 0)
-        code = append(job->fingerprints, fingerprint, words * sizeof *fingerprint);
+    if (code == EXIT_DONE && found == FATE_GROUPED)
+        code = append_fingerprint(job, doc->number, fingerprint);
     if (code != EXIT_DONE)
         return code;
-    const sstore_status status = stored != NULL || doc->feature_count == 0
-                                     ? sstore_keeper_skip(job->keeper, 1, &error)
-                                     : sstore_keeper_add(job->keeper, fingerprint, is_ordered ? &order : NULL, 1,
-                                                         &error);
+    const sstore_status status = found == FATE_GROUPED ? sstore_keeper_add(job->keeper, fingerprint,
+                                                                           is_ordered ? &order : NULL, 1, &error)
+                                                       : sstore_keeper_skip(job->keeper, 1, &error);
     return message_status(status, &error);
+}
+
+/* A document without features is kept, and so is an excluded one. */
+static fate find_fate(dedup_job *job, const document *doc, const uint64_t *fingerprint, uint32_t stored_distance)
+{
+    const bool is_empty = doc->feature_count == 0;
+    const bool is_excluded = !is_empty && exclusion_has(&job->args->excluded, fingerprint);
+    job->empty_count += is_empty;
+    job->excluded_count += is_excluded;
+    return is_empty || is_excluded ? FATE_KEPT : stored_distance != UINT32_MAX ? FATE_DROPPED : FATE_GROUPED;
 }
 
 static int take_documents(dedup_job *job, const document_worker *worker, const uint64_t *fingerprints,
@@ -184,13 +202,14 @@ static int take_documents(dedup_job *job, const document_worker *worker, const u
         job->no_text_count += doc->is_left_out;
         if (doc->is_left_out)
             continue;
-        const bool is_stored = doc->feature_count > 0 && matches->distances[at] != UINT32_MAX;
+        const uint64_t *fingerprint = fingerprints + at * job->words;
         const store_drop stored = {doc->number, matches->ids[at], matches->distances[at]};
+        const fate found = find_fate(job, doc, fingerprint, stored.distance);
         job->document_count++;
         if (dedup_has_names(job->args))
             code = document_names_add(&job->names, doc, job->work.reader.form.id_key != NULL);
         if (code == EXIT_DONE)
-            code = take_document(job, doc, fingerprints + at * job->words, is_stored ? &stored : NULL);
+            code = take_document(job, doc, found, fingerprint, &stored);
         at++;
     }
     return code;

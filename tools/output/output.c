@@ -328,6 +328,22 @@ bool output_new_record(const output_style *style, const uint64_t *query, uint64_
     return line_end(&to);
 }
 
+bool output_excluded_record(const output_style *style, const uint64_t *query)
+{
+    char hex[RADIX_MAX_CHARACTERS + 1];
+    line to;
+    if (style->json)
+        return output_json(
+            json_value_make("{s:s, s:b}", "query", radix_string(RADIX_HEX, hex, query, style->words), "excluded", 1));
+    line_begin(style, &to);
+    put_fingerprint(style, &to, query);
+    put_word(&to, "excluded", to.fingerprint_width, false);
+    put_word(&to, "-", to.number_width, true);
+    *to.end++ = '-';
+    *to.end++ = '\n';
+    return line_end(&to);
+}
+
 bool output_count(const output_style *style, const uint64_t *query, uint64_t count)
 {
     char of_query[RADIX_MAX_CHARACTERS + 1];

@@ -56,6 +56,9 @@ int output_scan_match(void *style, const sstore_stream_match *match);
 /* "query<TAB>new<TAB>-<TAB>id", or an object: the answer of 'add --if-new' to a record that was added. */
 bool output_new_record(const output_style *style, const uint64_t *query, uint64_t id);
 
+/* "query<TAB>excluded<TAB>-<TAB>-", or an object: the answer of 'add --if-new' to a record that is left out. */
+bool output_excluded_record(const output_style *style, const uint64_t *query);
+
 /* "query<TAB>count", or an object with these keys. */
 bool output_count(const output_style *style, const uint64_t *query, uint64_t count);
 
