@@ -1,5 +1,5 @@
 /*
- * skew.h - what is unusual about the fingerprints of many records, and makes near-duplicates of what is none: values and
+ * skew.h - what is unusual about the fingerprints of many records, so that near ones are no duplicates: values and
  * prefixes that many have, words that repeat others, and bits that never change. A sample shows it.
  */
 #ifndef SKEW_H
