@@ -250,12 +250,23 @@ static void close_job(dedup_job *job)
     work_folder_close(&job->folder);
 }
 
+/* Does stdout go to this file? */
+static bool is_output(const char *path)
+{
+    struct stat input, output;
+    return strcmp(path, "-") != 0 && stat(path, &input) == 0 && fstat(STDOUT_FILENO, &output) == 0 &&
+           S_ISREG(output.st_mode) && input.st_dev == output.st_dev && input.st_ino == output.st_ino;
+}
+
 static int check_inputs(const dedup_arguments *args, const operands *inputs)
 {
     int code = EXIT_DONE;
     for (int i = 0; i < inputs->count && code == EXIT_DONE; i++)
         if (!is_folder(inputs->items[i]))
             code = input_check_all(&inputs->items[i], 1, NULL);
+    for (int i = 0; i < inputs->count && code == EXIT_DONE; i++)
+        if (is_output(inputs->items[i]))
+            code = message_print("%s: it is also the output; write to another file", inputs->items[i]);
     if (code == EXIT_DONE && args->removed != NULL && input_file_is_among(args->removed, inputs->items, inputs->count))
         return message_print("%s: it is an input; write to another file", args->removed);
     return code;

@@ -215,6 +215,18 @@ static int take_documents(dedup_job *job, const document_worker *worker, const u
     return code;
 }
 
+/* Warn if lines that are taken as text seem to be JSON. */
+static void look_at_first(const dedup_job *job, const document_batch *batch)
+{
+    const text_input *text = &job->args->text;
+    const document *first = &batch->items[0];
+    if (job->document_count > 0 || batch->count == 0 || text->form.unit != DOCUMENT_LINES || text->lines)
+        return;
+    if (document_form_is_object(batch->bytes + first->begin, first->length))
+        message_print("warning: %s: the lines are taken as text, with all keys; --jsonl takes a document from each",
+                      first->input);
+}
+
 /* A work's `give`. */
 static int give_documents(void *context, document_worker *worker)
 {
@@ -228,6 +240,7 @@ static int give_documents(void *context, document_worker *worker)
     int code = job->keeper == NULL && words > 0 ? open_keeper(job) : EXIT_DONE;
     if (code != EXIT_DONE || words == 0)
         return code;
+    look_at_first(job, batch);
     uint64_t *fingerprints = malloc((batch->count + 1) * words * sizeof *fingerprints);
     stored_matches matches = {calloc(batch->count + 1, sizeof *matches.ids),
                               malloc((batch->count + 1) * sizeof *matches.distances)};

@@ -31,6 +31,11 @@ refused 2 sstore dedup --against a.store --update b.store one
 refused 2 sstore dedup --fingerprint-field h --features chars --jsonl one
 refused 2 sstore dedup --removed - one
 refused 1 sstore dedup -k 17 one
+cp one same
+(exits 1 sstore dedup same >>same) 2>&1
+cat same
+echo "--- JSON in a compressed file whose name does not tell"
+gzip -c order.jsonl >packed && sstore dedup packed 2>&1
 echo "--- rows that cannot be read can be left out"
 sstore dedup --skip-bad=bad bad.jsonl && cat bad
 sstore dedup --skip-bad short.csv
