@@ -537,7 +537,8 @@ void http_stop(http_server *server)
     stop_workers(server);
     server->worker_count = 0;
     wait_for_none(&server->service->metrics.suspended_requests, UINT64_MAX);
-    wait_for_none(&server->answer_bytes, time_now_ns() + STOP_NS);
+    /* What was resumed is still to be answered, by a thread of libmicrohttpd that may not have begun. */
+    wait_for_none(&server->exchanges, time_now_ns() + STOP_NS);
     MHD_stop_daemon(server->daemon);
     if (listener != MHD_INVALID_SOCKET)
         (void)close(listener);
