@@ -126,6 +126,7 @@ typedef struct text_job {
     uint64_t document_count, skipped_count, no_text_count;
     uint64_t replaced_count;     /* documents with bytes that are not UTF-8 */
     bool has_objects, has_lines; /* of the first document, which is a file; or of the first lines */
+    bool has_tab;                /* in the first document */
     bool has_fingerprints;       /* of the first lines: all of them */
     FILE *skipped;               /* a list of skipped documents, or NULL */
     id_table_writer *names;      /* NULL: they are not kept */
@@ -291,6 +292,7 @@ static void look_at_first(text_job *job, const document_batch *batch)
                        (job->args->text.lines &&
                         (document_form_begins_array(text, first->length) || all_look(batch, document_form_is_object)));
     job->has_lines = batch->items[0].has_lines;
+    job->has_tab = first->length > 0 && memchr(text, '\t', first->length) != NULL;
     job->has_fingerprints = job->args->text.lines && all_look(batch, document_form_is_fingerprint);
 }
 
@@ -315,18 +317,20 @@ static int give_documents(void *context, document_worker *worker)
 }
 
 /* Tell that a table was taken as text, if its name says that it is one. */
-static bool report_table(const char *path)
+static bool report_table(const text_job *job, const char *path)
 {
     static const struct {
         const char *suffix, *option;
     } names[] = {{".csv", "--csv"}, {".csv.gz", "--csv"}, {".csv.zst", "--csv"},
                  {".tsv", "--tsv"}, {".tsv.gz", "--tsv"}, {".tsv.zst", "--tsv"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (name_has_suffix(path, strlen(path), names[i].suffix)) {
-            message_print("%s: taken as text, with its header and all columns; %s takes a document from each row", path,
-                          names[i].option);
-            return true;
-        }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const bool is_tsv = strcmp(names[i].option, "--tsv") == 0;
+        if (!name_has_suffix(path, strlen(path), names[i].suffix) || (is_tsv && !job->has_tab))
+            continue;
+        message_print("%s: taken as text, with its header and all columns; %s takes a document from each row", path,
+                      names[i].option);
+        return true;
+    }
     return false;
 }
 
@@ -334,13 +338,15 @@ static bool report_table(const char *path)
 static void report_shape(const text_job *job)
 {
     const char *path = job->work.reader.files.operands[0];
-    if (job->args->text.form.unit == DOCUMENT_JSONL || document_form_is_table(&job->args->text.form) ||
-        report_table(path))
+    const document_form *form = &job->args->text.form;
+    if (form->unit == DOCUMENT_JSONL || document_form_is_table(form))
         return;
     if (job->has_fingerprints)
         message_print("%s: these lines seem to be fingerprints already, which 'sstore build' reads; they were taken as "
                       "text",
                       path);
+    else if (report_table(job, path))
+        return;
     else if (job->has_objects)
         message_print("%s: taken as %s; --jsonl takes a document from each JSON object", path,
                       job->args->text.lines ? "text, with all keys" : "one document");

@@ -34,14 +34,13 @@ printf '%s\n' id,text '7,"the cat, sat"' '8,"a ""dog"" ran"' >table.csv
 try table.csv
 exits 0 sstore fingerprint --no-comments --lines table.csv
 exits 0 sstore fingerprint --no-comments table.csv
-python3 -c "import csv,json,sys;csv.field_size_limit(sys.maxsize);[print(json.dumps(row)) for row in csv.DictReader(open(sys.argv[1],encoding='utf-8-sig',newline=''),delimiter=',')]" table.csv |
-    sstore fingerprint --jsonl --no-comments
+exits 0 sstore fingerprint --no-comments --csv table.csv
 echo the cat | try
 printf '%s\n' 'id;text' '7;the cat, sat' >semi.csv
 gzip -k table.csv
 exits 0 sstore fingerprint --no-comments --lines semi.csv | cat
-exits 0 sstore fingerprint --no-comments table.csv.gz 2>&1 | tee said
-eval "$(sed -n 's/.*all columns; //; s/ makes JSON Lines.*//p' said)" | sstore fingerprint --jsonl --no-comments
+exits 0 sstore fingerprint --no-comments table.csv.gz
+exits 0 sstore fingerprint --no-comments --csv table.csv.gz
 echo "--- JSON that is taken as text"
 printf '%s\n' '{"text":"a cat"}' '{"text":"a dog"}' >objects.jsonl
 printf '%s\n' '[' ' {"text": "a cat"},' ' {"text": "a dog"}' ']' >array.json

@@ -48,6 +48,7 @@ forms()
     verify) printf '%s\n' 'STORE' '--all STORE' ;;
     dump) printf '%s\n' 'STORE' '--format=text STORE' '--format=rec STORE' '--format=u64 STORE' '--format=jsonl STORE' '--format=npy STORE' '--format=npy-bytes STORE' '--header=always STORE' ;;
     fingerprint) printf '%s\n' 'text' '--lines text' '--format rec text' '--recipe' '--weighted features' '--margins text' '--header=always text' ;;
+    dedup) printf '%s\n' '--quiet --lines text' '--quiet --files text' '--quiet --files --null text' '--quiet --lines --dry-run text text' ;;
     idf) printf '%s\n' '- text' ;;
     names) printf '%s\n' 'table' 'table 3' '--header=always table' ;;
     *) echo "FAILED: $1 has no forms in this test" >&2 ;;

@@ -40,6 +40,9 @@ check join STORE OTHER
 check report --queries others --clusters -o NEW STORE
 check verify STORE
 check dump STORE
+check dedup --lines input.gz
+check dedup --strict --keep last --lines input
+check dedup --files input others
 check fingerprint --lines input.gz
 check names --from id-lines NEW
 check names table
