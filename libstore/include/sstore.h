@@ -359,15 +359,19 @@ SSTORE_API sstore_status sstore_query_columns(sstore_cursor *cursor, const uint6
                                               const sstore_columns *columns, size_t capacity, uint64_t *match_count_out,
                                               sstore_error *error);
 
-/* Report all records at the smallest distance from `fingerprint` at which there are any, if it is at most
- * `max_distance` (0 to 64 a word). The search widens the distance until it finds one. Otherwise as sstore_query(). */
+/*
+ * Find the `capacity` records that are nearest to `fingerprint`, or all if they are fewer, of those within
+ * `max_distance` (0 to 64 a word). They fill the columns, ascending by (distance, fingerprint, id), and their number is
+ * *count_out: the same records as the first ones of sstore_query_columns(), which also counts the others. Unless
+ * `capacity` is 0, `columns` and its member `distance` must not be NULL.
+ *
+ * The distance grows, from that which the store was built for, until enough records are found, or until a full scan is
+ * expected to cost less. To get all records at the smallest distance, find one, and then all within its distance.
+ * Allocates nothing. Errors: as sstore_query().
+ */
 SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
-                                              sstore_match_fn on_match, void *context, sstore_error *error);
-
-/* Find all records at the smallest distance, as sstore_query_nearest(), into columns, as sstore_query_columns(). */
-SSTORE_API sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, const uint64_t *fingerprint,
-                                                      uint32_t max_distance, const sstore_columns *columns,
-                                                      size_t capacity, uint64_t *match_count_out, sstore_error *error);
+                                              const sstore_columns *columns, size_t capacity, uint64_t *count_out,
+                                              sstore_error *error);
 
 /* The options of sstore_iterate_matches(). */
 typedef struct sstore_batch_options {
@@ -378,7 +382,8 @@ typedef struct sstore_batch_options {
     uint64_t *block_count;  /* the number of blocks that are read is added to it whenever queries are answered, until
                                the iterator is freed; NULL: it is not wanted */
     uint64_t limit;         /* report at most this many matches of each query, the first ones; 0: all. Of the ids of a
-                               fingerprint, no more are read */
+                               fingerprint, no more are read. Without match_counts, nor of the matches: then distances
+                               may grow as in sstore_query_nearest() */
     uint64_t *match_counts; /* an element for each query: gets the number of all its matches, also beyond `limit`,
                                before they are reported. NULL: not wanted. It must outlive the iterator */
     uint64_t memory_bytes;  /* limit of memory, without the open store and match_counts; 0: as stated below. Enforced

@@ -9,6 +9,7 @@
 
 #define REPORT_NS 100000000 /* between two reports */
 #define MIN_CAPACITY 64u    /* matches of a query */
+#define GROWTH 4u           /* of the room, if as many of the nearest are found and more are wanted */
 #define FILL_ROWS 65536u    /* that are asked for together */
 #define ADDED_ROWS 512u
 #define MAX_COLUMNS 6u /* of an sspy_columns */
@@ -65,17 +66,22 @@ static int reserve(sspy_answer *answer, uint64_t capacity)
     return SSTORE_ERROR_MEMORY;
 }
 
+/* Fill the columns with up to `capacity` matches, of which `max` are wanted. The count is that of all, or more than the
+ * capacity if there may be more. */
 static sstore_status ask(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance, bool nearest,
-                         uint64_t capacity, sspy_answer *answer)
+                         uint64_t capacity, uint64_t max, sspy_answer *answer)
 {
     const sstore_columns columns = {.struct_size = sizeof columns,
                                     .fingerprint = (uint64_t *)(void *)answer->columns[0],
                                     .id = (uint64_t *)(void *)answer->columns[1],
                                     .distance = (uint32_t *)(void *)answer->columns[2]};
-    return nearest ? sstore_query_nearest_columns(cursor, fingerprint, distance, &columns, capacity, &answer->count,
-                                                  &answer->error)
-                   : sstore_query_columns(cursor, fingerprint, distance, &columns, capacity, &answer->count,
-                                          &answer->error);
+    if (!nearest)
+        return sstore_query_columns(cursor, fingerprint, distance, &columns, capacity, &answer->count, &answer->error);
+    const sstore_status status = sstore_query_nearest(cursor, fingerprint, distance, &columns, capacity, &answer->count,
+                                                      &answer->error);
+    if (status == SSTORE_OK && answer->count == capacity && capacity < max)
+        answer->count = max / GROWTH < capacity ? max : GROWTH * capacity;
+    return status;
 }
 
 int64_t sspy_query_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance, bool nearest,
@@ -83,13 +89,22 @@ int64_t sspy_query_words(sstore_cursor *cursor, const uint64_t *fingerprint, uin
 {
     const uint64_t max = limit > 0 ? limit : UINT64_MAX;
     uint64_t needed = MIN_CAPACITY;
+    if (nearest && limit == 0) { /* all at the smallest distance */
+        const sstore_columns columns = {.struct_size = sizeof columns, .distance = &distance};
+        if (sstore_query_nearest(cursor, fingerprint, distance, &columns, 1, &answer->count, &answer->error) !=
+            SSTORE_OK)
+            return -1;
+        if (answer->count == 0)
+            return 0;
+        nearest = false;
+    }
     for (;;) {
         if (needed > answer->capacity) {
             if (reserve(answer, needed) != SSTORE_OK)
                 return -1;
         }
         const uint64_t capacity = answer->capacity < max ? answer->capacity : max;
-        if (ask(cursor, fingerprint, distance, nearest, capacity, answer) != SSTORE_OK)
+        if (ask(cursor, fingerprint, distance, nearest, capacity, max, answer) != SSTORE_OK)
             return -1;
         needed = answer->count < max ? answer->count : max;
         if (needed <= capacity)

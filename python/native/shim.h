@@ -31,15 +31,15 @@ int sspy_watch_progress(void *context, const sstore_progress *progress);
 /* The answer to one query, in memory that grows and is used again. */
 typedef struct sspy_answer {
     sstore_error error;
-    uint64_t count; /* of all matches, also beyond the limit */
+    uint64_t count; /* of all matches, also beyond the limit; not if the nearest are wanted */
     uint64_t capacity;
     uint32_t words;   /* of a fingerprint; set by the caller */
     char *bytes;      /* fingerprints, then ids, then distances: 8 * words + 12 bytes a match */
     char *columns[3]; /* of the library: room for `capacity` matches */
 } sspy_answer;
 
-/* Query, or find the nearest, and pack the first `limit` matches, or all if it is 0. Returns their number; -1: the
- * error is filled. */
+/* Query, and pack the first `limit` matches, or all if it is 0; or find the `limit` nearest records, or if it is 0 all
+ * at the smallest distance. Returns their number; -1: the error is filled. */
 int64_t sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, bool nearest, uint64_t limit,
                    sspy_answer *answer);
 /* As sspy_query(), for fingerprints of answer->words words. */

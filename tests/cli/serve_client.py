@@ -259,18 +259,24 @@ def test_beaten_stores():
         with Service(*names, "--max-matches", max_matches) as service:
             for queries in [[query], [query, other], [other, query]]:
                 wanted = [sorted((0 if q == other else 1, f, i) for f, i in expected[q]) for q in queries]
-                for limit in ["", "&limit=60", "&limit=40"]:
-                    answer = service.post(f"/v1/nearest?k=3{limit}", {"fingerprints": hexed(queries)})
-                    assert results(answer) == wanted, (names, queries, limit, answer)
-                    assert [r["match_count"] for r in answer["results"]] == [len(w) for w in wanted]
-                    assert service.rows(f"/v1/nearest?k=3{limit}", queries) == wanted
+                answer = service.post("/v1/nearest?k=3", {"fingerprints": hexed(queries)})
+                assert results(answer) == wanted, (names, queries, answer)
+                assert [r["match_count"] for r in answer["results"]] == [len(w) for w in wanted]
+                assert service.rows("/v1/nearest?k=3", queries) == wanted
+            # With a limit, the next nearest ones follow.
+            for limit in [1, 30, 40, 45, 60]:
+                wanted = [matches(far + middle + near, query, 3)[:limit]]
+                answer = service.post(f"/v1/nearest?k=3&limit={limit}", {"fingerprints": hexed([query])})
+                assert results(answer) == wanted, (names, limit, answer)
+                assert answer["results"][0]["match_count"] == limit
+                assert service.rows(f"/v1/nearest?k=3&limit={limit}", [query]) == wanted
     # Equally near ones of several stores count together.
     build("more.store", [(f, 1000 + i) for f, i in near])
     with Service("far.store", "near.store", "more.store", "--max-matches", max_matches) as service:
         answer = service.post("/v1/nearest?k=3", {"fingerprints": hexed([query, other])})
         assert "more than 60" in answer["results"][0]["error"] and answer["results"][1]["match_count"] == 2
-        answer = service.post("/v1/nearest?k=3&limit=1", {"fingerprints": hexed([query])})
-        assert answer["results"][0]["match_count"] == 80
+        answer = service.post("/v1/nearest?k=3&limit=50", {"fingerprints": hexed([query])})
+        assert [d for d, _, _ in results(answer)[0]] == [1] * 50
 
 
 def without_room(expected, room):
@@ -285,12 +291,11 @@ def without_room(expected, room):
 def check_hot_queries(service, names, route, records, queries, distance, max_matches):
     path = f"/v1/{route}?k={distance}"
     expected = [matches(records, query, distance) for query in queries]
-    if route == "nearest":
-        expected = [[m for m in e if m[0] == e[0][0]] for e in expected]
     for limit in [0, 1, 5, max_matches, 10**12]:
         answer = service.post(f"{path}&limit={limit}", {"fingerprints": hexed(queries)})
-        assert [r["match_count"] for r in answer["results"]] == [len(e) for e in expected]
         listed = results(answer)
+        counted = listed if route == "nearest" else expected
+        assert [r["match_count"] for r in answer["results"]] == [len(e) for e in counted]
         for found, wanted in zip(listed, expected, strict=True):
             assert found == wanted[: len(found)] and len(found) <= min(limit, max_matches)
             assert len(found) >= min(limit, len(wanted), max(1, max_matches // len(queries)))
@@ -299,6 +304,8 @@ def check_hot_queries(service, names, route, records, queries, distance, max_mat
         if limit > 0:
             assert service.rows(f"{path}&limit={limit}", queries) == listed
     # Without a limit, the matches of all queries fit together, or some queries fail.
+    if route == "nearest":
+        expected = [[m for m in e if m[0] == e[0][0]] for e in expected]
     status, body, _ = service.send("POST", path, {"fingerprints": hexed(queries)})
     failed = 0
     if status == 200:

@@ -151,7 +151,7 @@ static sstore_status query(subject *self, effort *count, sstore_error *error)
 
 static sstore_status query_nearest(subject *self, effort *count, sstore_error *error)
 {
-    return sstore_query_nearest(self->cursor, self->fingerprint, 64 * self->words, take_match, count, error);
+    return store_nearest(self->cursor, self->fingerprint, 64 * self->words, take_match, count, error);
 }
 
 static sstore_status query_batch(subject *self, effort *count, sstore_error *error)

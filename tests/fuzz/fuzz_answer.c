@@ -10,6 +10,7 @@
 #include "sstore_statistics.h"
 #include "support/fuzzing.h"
 #include "support/store_case.h"
+#include "support/use_store.h"
 #include "support/walk_records.h"
 
 /* What is read by probes, and by a full scan. */
@@ -131,7 +132,7 @@ static void query_nearest(const session *self, uint64_t fingerprint)
     matches got = {0}, wanted = {0};
     sstore_error error;
     step_count_begin("nearest");
-    const sstore_status status = sstore_query_nearest(self->cursor, &fingerprint, 64, take_match, &got, &error);
+    const sstore_status status = store_nearest(self->cursor, &fingerprint, 64, take_match, &got, &error);
     const bool exact = store_case_ok(&self->made, status, &error) && store_case_keeps(&self->made, PROBING);
     if (exact)
         record_set_nearest(&self->made.truth->truth, &fingerprint, 64, &wanted);

@@ -85,15 +85,21 @@ static uint32_t distance_of(const request *self, size_t query, uint32_t record)
     return sstore_hamming_distance(self->fingerprints + query * self->words, fingerprints[record], 64 * self->words);
 }
 
-/* Does a record match a query of the request, and if only the nearest ones do, is none nearer? */
+/* Does a record match a query of the request? Of the nearest, without a limit, is none nearer? With one, are fewer? */
 static bool is_match(const request *self, size_t query, uint32_t record)
 {
     const uint32_t max = self->has_distance ? self->distance : self->route == ROUTE_NEAREST ? MAX_DISTANCE : 3;
     const uint32_t distance = distance_of(self, query, record);
+    const uint64_t limit = self->limit == UINT64_MAX ? 1 : self->limit;
+    uint64_t nearer = 0;
     for (uint32_t i = 0; i < RECORDS && self->route == ROUTE_NEAREST; i++)
-        if (distance_of(self, query, i) < distance)
-            return false;
-    return distance <= max;
+        nearer += distance_of(self, query, i) < distance;
+    return distance <= max && (self->route != ROUTE_NEAREST || nearer < limit);
+}
+
+static uint64_t listed(const request *self, uint64_t count)
+{
+    return count < self->limit ? count : self->limit;
 }
 
 static uint64_t count_matches(const request *self, size_t query)
@@ -101,6 +107,8 @@ static uint64_t count_matches(const request *self, size_t query)
     uint64_t count = 0;
     for (uint32_t i = 0; i < RECORDS; i++)
         count += is_match(self, query, i);
+    if (self->route == ROUTE_NEAREST) /* those without room are not counted */
+        return listed(self, count);
     return count;
 }
 
@@ -113,11 +121,6 @@ static bool is_match_text(const request *self, size_t query, const char *text)
             is_match(self, query, i))
             return true;
     return false;
-}
-
-static uint64_t listed(const request *self, uint64_t count)
-{
-    return count < self->limit ? count : self->limit;
 }
 
 static void check_matches(const job *queued, size_t query, json_view result)

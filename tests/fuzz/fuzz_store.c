@@ -98,8 +98,7 @@ static void query(session *self, sstore_cursor *cursor)
     }
     self->query = QUERIES - 1;
     self->distance = 64 * self->words;
-    check_status(sstore_query_nearest(cursor, query_of(self, self->query), self->distance, take_one_match, self,
-                                      &error),
+    check_status(store_nearest(cursor, query_of(self, self->query), self->distance, take_one_match, self, &error),
                  &error);
     check_status(sstore_explain(cursor, query_of(self, self->query), 2, take_explanation, self, &error), &error);
 }

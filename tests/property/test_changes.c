@@ -323,7 +323,7 @@ static void check_query(living *self, sstore_cursor *cursor, const record_set *t
     sstore_error error = {.status = SSTORE_OK};
     if (rng_one_in(&self->random, 4)) {
         record_set_nearest(truth, query, distance, &wanted);
-        assert_ok(sstore_query_nearest(cursor, query, distance, store_collect, &got, &error), &error);
+        assert_ok(store_nearest(cursor, query, distance, store_collect, &got, &error), &error);
     } else {
         record_set_query(truth, query, distance, 0, &wanted);
         assert_ok(sstore_query(cursor, query, distance, store_collect, &got, &error), &error);

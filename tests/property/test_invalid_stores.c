@@ -194,7 +194,7 @@ static void ask_one(sstore_cursor *cursor, const asking *asked, size_t query, ui
 {
     answer found = {.asked = asked, .distance = distance, .query = query, .got = {.words = asked->words}};
     const uint64_t *fingerprint = query_of(asked, query);
-    assert_ended(nearest ? sstore_query_nearest(cursor, fingerprint, distance, take_match, &found, NULL)
+    assert_ended(nearest ? store_nearest(cursor, fingerprint, distance, take_match, &found, NULL)
                          : sstore_query(cursor, fingerprint, distance, take_match, &found, NULL));
     assert_no_repeats(&found.got);
 }

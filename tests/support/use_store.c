@@ -282,14 +282,25 @@ sstore_status store_query_sorted(sstore_cursor *cursor, uint64_t fingerprint, ui
     return status;
 }
 
+sstore_status store_nearest(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
+                            sstore_match_fn on_match, void *context, sstore_error *error)
+{
+    uint32_t distance;
+    uint64_t count;
+    const sstore_columns columns = {.struct_size = sizeof columns, .distance = &distance};
+    const sstore_status status = sstore_query_nearest(cursor, fingerprint, max_distance, &columns, 1, &count, error);
+    return status == SSTORE_OK && count > 0 ? sstore_query(cursor, fingerprint, distance, on_match, context, error)
+                                            : status;
+}
+
 sstore_status store_nearest_sorted(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance, matches *out,
                                    sstore_error *error)
 {
     narrowing to = {.on_match = store_collect, .context = out};
     sstore_status status = widened_words == 1
-                               ? sstore_query_nearest(cursor, &fingerprint, max_distance, store_collect, out, error)
-                               : sstore_query_nearest(cursor, widened(&fingerprint, 1), max_distance, narrow_match, &to,
-                                                      error);
+                               ? store_nearest(cursor, &fingerprint, max_distance, store_collect, out, error)
+                               : store_nearest(cursor, widened(&fingerprint, 1), max_distance, narrow_match, &to,
+                                               error);
     matches_sort(out);
     return status;
 }

@@ -57,6 +57,10 @@ sstore_status store_ask_batch(const sstore *store, const uint64_t *fingerprints,
                               sstore_error *error);
 sstore_status store_each_record(const sstore *store, record_fn on_record, void *context, sstore_error *error);
 
+/* All records at the smallest distance, of a fingerprint of any width. */
+sstore_status store_nearest(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
+                            sstore_match_fn on_match, void *context, sstore_error *error);
+
 /* The matches of one query, in the order in which they came, or sorted. Appended to *out. */
 sstore_status store_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, matches *out,
                           sstore_error *error);

@@ -222,7 +222,7 @@ static void read_stores(const char *first, const char *second, const data_set *d
     LEAVES(SSTORE_OK, sstore_cursor_create(left, &cursor, error));
     LEAVES(SSTORE_OK, sstore_query(cursor, &data->fingerprints[0], 3, go_on_match, &count, error));
     LEAVES(SSTORE_STOPPED, sstore_query(cursor, &data->fingerprints[0], 3, stop_match, NULL, error));
-    LEAVES(SSTORE_STOPPED, sstore_query_nearest(cursor, &data->fingerprints[0], 3, stop_match, NULL, error));
+    LEAVES(SSTORE_STOPPED, store_nearest(cursor, &data->fingerprints[0], 3, stop_match, NULL, error));
     LEAVES(SSTORE_OK, walk_matches(left, data->fingerprints, many, 64, NULL, go_on_match, &count, error));
     assert_true(count > UINT64_C(1) << 21);
     LEAVES(SSTORE_STOPPED, walk_matches(left, data->fingerprints, many, 64, NULL, stop_match, NULL, error));

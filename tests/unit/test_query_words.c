@@ -221,7 +221,7 @@ static void test_nearest_work(void **state)
                                               __builtin_popcountll(query[1] ^ rows[j][1]));
             wanted = other < wanted ? other : wanted;
         }
-        assert_ok(sstore_query_nearest(cursor, query, 128, note_distance, &distance, &error), &error);
+        assert_ok(store_nearest(cursor, query, 128, note_distance, &distance, &error), &error);
         assert_int_equal(distance, wanted);
         narrowing scan = {.limit = 128};
         ss_cursor_begin(cursor);
@@ -251,7 +251,7 @@ static void test_refused_arguments(void **state)
         assert_status(sstore_query(now.cursor, now.query, 3, NULL, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
         assert_status(sstore_query(now.cursor, now.query, max + 1, store_collect, &found, &error),
                       SSTORE_ERROR_ARGUMENT, &error);
-        assert_status(sstore_query_nearest(now.cursor, now.query, max + 1, store_collect, &found, &error),
+        assert_status(store_nearest(now.cursor, now.query, max + 1, store_collect, &found, &error),
                       SSTORE_ERROR_ARGUMENT, &error);
         assert_status(sstore_explain(now.cursor, now.query, max + 1, count_table, &tables, &error),
                       SSTORE_ERROR_ARGUMENT, &error);

@@ -145,6 +145,10 @@ static void test_queries_refuse(void **state)
     const uint64_t query = self->data.fingerprints[0];
     const uint32_t too_far = SSTORE_MAX_DISTANCE + 1;
     const sstore_batch_options uncounted = {.struct_size = sizeof uncounted, .count_only = true};
+    uint32_t distance;
+    uint64_t count, id;
+    const sstore_columns columns = {.struct_size = sizeof columns, .distance = &distance};
+    const sstore_columns without = {.struct_size = sizeof without, .id = &id};
     sstore_cursor *cursor = self->cursor;
     REFUSED(sstore_cursor_create, NULL, &cursor);
     assert_null(cursor);
@@ -153,9 +157,12 @@ static void test_queries_refuse(void **state)
     REFUSED(sstore_query, self->cursor, NULL, 3, never, NULL);
     REFUSED(sstore_query, self->cursor, &query, 3, NULL, NULL);
     REFUSED(sstore_query, self->cursor, &query, too_far, never, NULL);
-    REFUSED(sstore_query_nearest, NULL, &query, 3, never, NULL);
-    REFUSED(sstore_query_nearest, self->cursor, &query, 3, NULL, NULL);
-    REFUSED(sstore_query_nearest, self->cursor, &query, too_far, never, NULL);
+    REFUSED(sstore_query_nearest, NULL, &query, 3, &columns, 1, &count);
+    REFUSED(sstore_query_nearest, self->cursor, NULL, 3, &columns, 1, &count);
+    REFUSED(sstore_query_nearest, self->cursor, &query, 3, &columns, 1, NULL);
+    REFUSED(sstore_query_nearest, self->cursor, &query, too_far, &columns, 1, &count);
+    REFUSED(sstore_query_nearest, self->cursor, &query, 3, NULL, 1, &count);
+    REFUSED(sstore_query_nearest, self->cursor, &query, 3, &without, 1, &count);
     REFUSED(walk_matches, NULL, &query, 1, 3, NULL, never, NULL);
     REFUSED(walk_matches, self->store, NULL, 1, 3, NULL, never, NULL);
     REFUSED(walk_matches, self->store, &query, 1, 3, &uncounted, never, NULL);
@@ -274,7 +281,7 @@ static void test_callbacks_stop(void **state)
                 record = {.left = at};
         assert_int_equal(sstore_query(self->cursor, &query, SSTORE_MAX_DISTANCE, stop_at_match, &match, NULL),
                          SSTORE_STOPPED);
-        assert_int_equal(sstore_query_nearest(self->cursor, &query, 3, stop_at_match, &nearest, NULL), SSTORE_STOPPED);
+        assert_int_equal(store_nearest(self->cursor, &query, 3, stop_at_match, &nearest, NULL), SSTORE_STOPPED);
         assert_int_equal(walk_matches(self->store, &query, 1, SSTORE_MAX_DISTANCE, &options, stop_at_match, &batch,
                                       NULL),
                          SSTORE_STOPPED);
@@ -301,18 +308,20 @@ typedef sstore_status (*columns_fn)(sstore_cursor *cursor, const uint64_t *finge
 static void check_should_stop(sstore_cursor *cursor, columns_fn query, uint64_t fingerprint, uint32_t distance)
 {
     stopper all = {.left = UINT32_MAX};
+    uint32_t distances[2];
     uint64_t count;
+    const sstore_columns columns = {.struct_size = sizeof columns, .distance = distances};
     sstore_cursor_set_stop(cursor, stop_when_asked, &all);
-    assert_int_equal(query(cursor, &fingerprint, distance, NULL, 0, &count, NULL), SSTORE_OK);
+    assert_int_equal(query(cursor, &fingerprint, distance, &columns, 2, &count, NULL), SSTORE_OK);
     assert_true(all.calls > 0);
     for (uint32_t at = 1; at <= all.calls; at++) {
         stopper some = {.left = at};
         sstore_cursor_set_stop(cursor, stop_when_asked, &some);
-        assert_int_equal(query(cursor, &fingerprint, distance, NULL, 0, &count, NULL), SSTORE_STOPPED);
+        assert_int_equal(query(cursor, &fingerprint, distance, &columns, 2, &count, NULL), SSTORE_STOPPED);
         assert_int_equal(some.calls, at);
     }
     sstore_cursor_set_stop(cursor, NULL, NULL);
-    assert_int_equal(query(cursor, &fingerprint, distance, NULL, 0, &count, NULL), SSTORE_OK);
+    assert_int_equal(query(cursor, &fingerprint, distance, &columns, 2, &count, NULL), SSTORE_OK);
 }
 
 static void test_should_stop(void **state)
@@ -324,8 +333,8 @@ static void test_should_stop(void **state)
         const uint64_t fingerprint = self->data.fingerprints[0] ^ ((UINT64_C(1) << 9 * flips) - 1);
         check_should_stop(self->cursor, sstore_query_columns, fingerprint, 3);
         check_should_stop(cursor, sstore_query_columns, fingerprint, 3);
-        check_should_stop(self->cursor, sstore_query_nearest_columns, fingerprint, SSTORE_MAX_DISTANCE);
-        check_should_stop(cursor, sstore_query_nearest_columns, fingerprint, SSTORE_MAX_DISTANCE);
+        check_should_stop(self->cursor, sstore_query_nearest, fingerprint, SSTORE_MAX_DISTANCE);
+        check_should_stop(cursor, sstore_query_nearest, fingerprint, SSTORE_MAX_DISTANCE);
     }
     sstore_cursor_free(cursor);
     sstore_close(scanning);

@@ -121,7 +121,7 @@ static sstore_status take_query_columns(const void *columns, sstore_error *error
 static sstore_status take_nearest_columns(const void *columns, sstore_error *error)
 {
     uint64_t count;
-    return sstore_query_nearest_columns(cursor, &data.fingerprints[0], 3, columns, 1, &count, error);
+    return sstore_query_nearest(cursor, &data.fingerprints[0], 3, columns, 0, &count, error);
 }
 
 static sstore_status take_columns(const void *columns, sstore_error *error)

@@ -37,7 +37,7 @@ static const command_option options[] = {
     {"distance", 'k', "D", "find records within D bits (default: the store's)", OPTION_NUMBER,
      OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_DISTANCE * SSTORE_MAX_WORDS,
      .given = offsetof(arguments, distance_given), .common = true},
-    {"nearest", 0, NULL, "find only the records at the smallest distance", OPTION_FLAG,
+    {"nearest", 0, NULL, "find the nearest records: with --limit N of them", OPTION_FLAG,
      OPTION_FIELD(arguments, nearest), .common = true},
     {"input", 0, "FILE", "read the queries from FILE; - is standard input", OPTION_TEXT, OPTION_FIELD(arguments, input),
      .common = true},
@@ -80,6 +80,12 @@ static const command_syntax syntax = {
                                            "sstore query --count --input new.txt pages.store"},
                                           {0}},
 };
+
+/* Whether the N nearest records are wanted. */
+static bool wants_nearest(const arguments *args)
+{
+    return args->nearest && args->limit != UINT64_MAX;
+}
 
 static bool reads_stdin(const arguments *args)
 {
@@ -260,6 +266,13 @@ static int print_match(void *context, const sstore_match *match)
     return !output_match(&session->style, session->queries + session->words * match->query_index, match);
 }
 
+static int count_match(void *context, const sstore_match *match)
+{
+    const query_session *session = context;
+    session->counts[match->query_index]++;
+    return 0;
+}
+
 /* Print the number of matches of query `index`. */
 static bool print_count(const query_session *session, size_t index, uint64_t count)
 {
@@ -290,11 +303,13 @@ static int answer_batch(query_session *session, const uint64_t *queries, size_t 
     if (args->count) {
         if (!grow(&session->counts, &session->count_capacity, count, sizeof *session->counts))
             return message_print("out of memory");
-        batch.match_counts = session->counts;
-        batch.count_only = true;
+        memset(session->counts, 0, count * sizeof *session->counts);
+        batch.count_only = !wants_nearest(args);
+        batch.match_counts = batch.count_only ? session->counts : NULL;
     }
     session->queries = queries;
-    sstore_status status = walk_matches(session->store, queries, count, distance, &batch, print_match, session, &error);
+    const sstore_status status = walk_matches(session->store, queries, count, distance, &batch,
+                                              args->count ? count_match : print_match, session, &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);
     for (size_t i = 0; args->count && i < count && printed; i++)
@@ -316,34 +331,54 @@ static int print_few(const query_session *session, uint64_t count)
     return stopped == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-/* Answer a query by itself. Many matches are answered as those of a batch. */
+static int print_answer(const query_session *session, uint64_t count)
+{
+    if (!session->args->count)
+        return print_few(session, count);
+    return print_count(session, 0, count) ? EXIT_DONE : EXIT_FAILED;
+}
+
+/* Answer a query with all its matches. Many are answered as those of a batch. */
+static int answer_all(query_session *session, const uint64_t *query, uint32_t distance)
+{
+    const bool counts = session->args->count;
+    sstore_error error;
+    uint64_t count;
+    const sstore_status status = sstore_query_columns(session->cursor, query, distance, counts ? NULL : &session->few,
+                                                      FEW_MATCHES, &count, &error);
+    if (status != SSTORE_OK)
+        return message_status(status, &error);
+    return counts || count <= FEW_MATCHES ? print_answer(session, count) : answer_batch(session, query, 1, distance);
+}
+
+/* Answer a query by itself. */
 static int answer_one(query_session *session, const uint64_t *query)
 {
     const arguments *args = session->args;
-    const uint64_t capacity = args->limit < FEW_MATCHES ? args->limit : FEW_MATCHES;
+    const bool has_limit = args->limit != UINT64_MAX;
     sstore_error error;
     uint64_t count;
-    sstore_status status = (args->nearest ? sstore_query_nearest_columns
-                                          : sstore_query_columns)(session->cursor, query, session->distance,
-                                                                  args->count ? NULL : &session->few, capacity, &count,
-                                                                  &error);
+    session->queries = query;
+    if (!args->nearest && (args->count || !has_limit))
+        return answer_all(session, query, session->distance);
+    if (has_limit && args->limit > FEW_MATCHES)
+        return answer_batch(session, query, 1, session->distance);
+    const sstore_status status = sstore_query_nearest(session->cursor, query, session->distance, &session->few,
+                                                      has_limit ? args->limit : 1, &count, &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);
-    session->queries = query;
-    if (args->count)
-        return print_count(session, 0, count) ? EXIT_DONE : EXIT_FAILED;
-    if (count <= capacity || args->limit == capacity)
-        return print_few(session, count < capacity ? count : capacity);
-    return answer_batch(session, query, 1, args->nearest ? session->few.distance[0] : session->distance);
+    return has_limit || count == 0 ? print_answer(session, count)
+                                   : answer_all(session, query, session->few.distance[0]);
 }
 
-/* Answer queries in order. */
+/* Answer queries in order. All records at the smallest distance are not found in a batch: each query has its own. */
 static int answer_queries(query_session *session, const uint64_t *queries, size_t count)
 {
+    const bool is_single = session->args->nearest && !wants_nearest(session->args);
     int code = EXIT_DONE;
-    if (!session->args->nearest)
+    if (!is_single)
         code = answer_batch(session, queries, count, session->distance);
-    for (size_t i = 0; session->args->nearest && i < count && code == EXIT_DONE; i++) {
+    for (size_t i = 0; is_single && i < count && code == EXIT_DONE; i++) {
         code = answer_one(session, queries + session->words * i);
         progress_show("answering", session->answered + i, 0, (double)i / (double)count);
     }

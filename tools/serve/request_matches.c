@@ -94,12 +94,6 @@ void match_list_drop_farther(match_list *list, uint32_t distance)
     counted->distance = distance;
 }
 
-int match_list_take_nearest(void *context, const sstore_match *match)
-{
-    match_list_drop_farther(context, match->distance);
-    return match_list_take(context, match);
-}
-
 /* Whether the list has no match of a query in the current store yet. */
 static bool is_first(const match_list *list, uint64_t query)
 {

@@ -53,10 +53,6 @@ int match_list_take(void *context, const sstore_match *match);
 /* Take a match even if the list is full: another store may have nearer ones. */
 int match_list_take_anyway(match_list *list, const sstore_match *match);
 
-/* Take a match of a query that is answered alone and wants only its nearest ones: drops those that are farther. An
- * sstore_match_fn. */
-int match_list_take_nearest(void *context, const sstore_match *match);
-
 /* The nearest matches of the current query are at `distance`: drop those that another store has farther away. */
 void match_list_drop_farther(match_list *list, uint32_t distance);
 

@@ -182,15 +182,32 @@ static void begin_store(match_list *list, const queried_store *from)
     list->has_ids = store_use_statistics(&from->use)->has_ids;
 }
 
+/* Lower the distance to that of the nearest record in a store, and drop the matches that are farther. *found_out: there
+ * is one. */
+static sstore_status find_smallest(const uint64_t *query, uint32_t *distance, sstore_cursor *cursor, match_list *list,
+                                   bool *found_out, sstore_error *error)
+{
+    const uint32_t max_distance = *distance;
+    const sstore_columns columns = {.struct_size = sizeof columns, .distance = distance};
+    uint64_t count;
+    const sstore_status status = sstore_query_nearest(cursor, query, max_distance, &columns, 1, &count, error);
+    *found_out = status == SSTORE_OK && count > 0;
+    if (*found_out)
+        match_list_drop_farther(list, *distance);
+    return status;
+}
+
 /* Take all matches of a query, or none if there is no room for them. */
 static sstore_status query_all(const request *self, const uint64_t *query, uint32_t distance, sstore_cursor *cursor,
                                match_list *list, sstore_error *error)
 {
     query_count *found = &list->queries[list->first_query];
-    const sstore_status status = self->route == ROUTE_NEAREST
-                                     ? sstore_query_nearest(cursor, query, distance, match_list_take_nearest, list,
-                                                            error)
-                                     : sstore_query(cursor, query, distance, match_list_take, list, error);
+    bool has_any = true;
+    sstore_status status = SSTORE_OK;
+    if (self->route == ROUTE_NEAREST)
+        status = find_smallest(query, &distance, cursor, list, &has_any, error);
+    if (status == SSTORE_OK && has_any)
+        status = sstore_query(cursor, query, distance, match_list_take, list, error);
     found->count = list->count - list->query_begin;
     if (status != SSTORE_STOPPED || !list->is_full)
         return status;
@@ -200,27 +217,19 @@ static sstore_status query_all(const request *self, const uint64_t *query, uint3
     return SSTORE_OK;
 }
 
-/* The matches of a query that are asked of a store: at least one, which tells the smallest distance. */
-static size_t wanted_matches(const match_list *list)
-{
-    return list->limit > 0 ? (size_t)list->limit : 1;
-}
-
-/* Take the first matches of a query, through columns with room for as many as are asked of a store. */
+/* Take the first matches of a query, through columns with room for as many. The nearest are only counted as far as they
+ * are listed. */
 static sstore_status query_first(const request *self, const uint64_t *query, uint32_t distance, sstore_cursor *cursor,
                                  const sstore_columns *columns, match_list *list, sstore_error *error)
 {
-    const size_t capacity = wanted_matches(list);
-    const bool nearest = self->route == ROUTE_NEAREST;
-    uint64_t count;
-    sstore_status status = nearest
-                               ? sstore_query_nearest_columns(cursor, query, distance, columns, capacity, &count, error)
-                               : sstore_query_columns(cursor, query, distance, columns, capacity, &count, error);
-    if (status != SSTORE_OK || count == 0)
-        return status;
+    const size_t capacity = (size_t)list->limit;
     query_count *found = &list->queries[list->first_query];
-    if (nearest)
-        match_list_drop_farther(list, columns->distance[0]);
+    uint64_t count;
+    const bool nearest = self->route == ROUTE_NEAREST;
+    sstore_status status = nearest ? sstore_query_nearest(cursor, query, distance, columns, capacity, &count, error)
+                                   : sstore_query_columns(cursor, query, distance, columns, capacity, &count, error);
+    if (status != SSTORE_OK)
+        return status;
     found->count += count;
     for (size_t i = 0; i < capacity && i < count && status == SSTORE_OK; i++) {
         const sstore_match match = {.fingerprint = columns->fingerprint + i * self->words,
@@ -231,29 +240,39 @@ static sstore_status query_first(const request *self, const uint64_t *query, uin
     return status;
 }
 
-/* Search a store for what could still be an answer to the current query. Of the nearest records, those are that are as
- * near as what other stores have found, or nearer than what has no room. */
+/* Search a store for what could still be an answer to the current query. Of the nearest records, without a limit, those
+ * are that are as near as what other stores have found, or nearer than what has no room. */
 static sstore_status query_store(const request *self, const queried_store *from, const sstore_columns *columns,
                                  match_list *list, sstore_error *error)
 {
     const query_count *found = &list->queries[list->first_query];
     const uint64_t *query = self->fingerprints + list->first_query * self->words;
     uint32_t distance = from->distance;
+    begin_store(list, from);
+    if (columns->id != NULL)
+        return query_first(self, query, distance, from->use.cursor, columns, list, error);
     if (found->has_no_answer && (self->route != ROUTE_NEAREST || found->distance == 0))
         return SSTORE_OK;
     if (self->route == ROUTE_NEAREST && (found->count > 0 || found->has_no_answer)) {
         const uint32_t useful = found->distance - found->has_no_answer;
         distance = useful < distance ? useful : distance;
     }
-    begin_store(list, from);
-    return columns->id != NULL ? query_first(self, query, distance, from->use.cursor, columns, list, error)
-                               : query_all(self, query, distance, from->use.cursor, list, error);
+    return query_all(self, query, distance, from->use.cursor, list, error);
+}
+
+/* Cut the matches of the current query, of several stores, to its limit. */
+static void cut_query(const request *self, match_list *list)
+{
+    match_list_cut(list);
+    const uint64_t listed = list->count - list->query_begin;
+    if (self->route == ROUTE_NEAREST)
+        list->queries[list->first_query].count = listed < self->limit ? listed : self->limit;
 }
 
 static sstore_status query_each(const request *self, const queried_store *stores, uint32_t store_count,
                                 match_list *list, sstore_error *error)
 {
-    const size_t capacity = wanted_matches(list);
+    const size_t capacity = (size_t)list->limit;
     uint64_t *memory = list->is_limited ? calloc(capacity, (self->words + 2) * sizeof *memory) : NULL;
     sstore_columns columns = SSTORE_COLUMNS_INIT;
     sstore_status status = list->is_limited && memory == NULL ? error_no_memory(error) : SSTORE_OK;
@@ -266,8 +285,8 @@ static sstore_status query_each(const request *self, const queried_store *stores
         match_list_begin_query(list, i);
         for (uint32_t j = 0; j < store_count && status == SSTORE_OK; j++)
             status = query_store(self, &stores[j], &columns, list, error);
-        if (list->is_limited && store_count > 1)
-            match_list_cut(list);
+        if (list->is_limited)
+            cut_query(self, list);
         list->is_full |= list->count > list->max;
         status = list->is_full && status == SSTORE_OK ? SSTORE_STOPPED : status;
     }

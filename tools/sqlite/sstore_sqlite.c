@@ -20,6 +20,7 @@ SQLITE_EXTENSION_INIT1
 #define WORD_DIGITS 16u
 #define WORD_BYTES 8u
 #define FIRST_CAPACITY 64u
+#define GROWTH 4u /* of the capacity, if as many rows are found and more are needed */
 #define RECORD_CAPACITY 1024u
 #define REASON_BYTES 160u
 
@@ -540,32 +541,53 @@ static uint64_t needed_rows(int plan, sqlite3_value **values)
     return rows > 0 ? rows : 1;
 }
 
-/* Run a query into the arrays, again with larger ones if they are too small for as many rows as are needed. */
+/* Run a query into the arrays. If only some rows are needed, the nearest are found. *count_out: the number of all, or
+ * more than the capacity if there may be more. */
+static sstore_status run_query(function_cursor *cursor, const uint64_t *query, uint32_t distance, size_t capacity,
+                               uint64_t needed, uint64_t *count_out, sstore_error *error)
+{
+    sstore_cursor *search = cursor->store->cursor;
+    const sstore_columns columns = {.struct_size = sizeof columns,
+                                    .fingerprint = cursor->fingerprints,
+                                    .id = cursor->ids,
+                                    .distance = cursor->distances};
+    if (needed == UINT64_MAX)
+        return sstore_query_columns(search, query, distance, &columns, capacity, count_out, error);
+    const sstore_status status = sstore_query_nearest(search, query, distance, &columns, capacity, count_out, error);
+    if (status == SSTORE_OK && *count_out == capacity && capacity < needed)
+        *count_out = smaller(GROWTH * *count_out, needed);
+    return status;
+}
+
+/* Lower the distance to that of the nearest record. *count_out is 0 if there is none. */
+static sstore_status find_smallest(const function_cursor *cursor, const uint64_t *query, uint32_t *distance,
+                                   uint64_t *count_out, sstore_error *error)
+{
+    const uint32_t max_distance = *distance;
+    const sstore_columns columns = {.struct_size = sizeof columns, .distance = distance};
+    return sstore_query_nearest(cursor->store->cursor, query, max_distance, &columns, 1, count_out, error);
+}
+
+/* Find the rows of a query, with larger arrays if they are too small for as many as are needed. */
 static int find_matches(function_cursor *cursor, const uint64_t *query, uint32_t distance, uint64_t needed)
 {
     const table_function *function = function_of(cursor);
-    sstore_cursor *search = cursor->store->cursor;
     interruption stop = {.db = function->connected->db};
     sstore_status status = SSTORE_OK;
     sstore_error error;
     uint64_t count = FIRST_CAPACITY;
     size_t capacity = 0;
-    int code;
-    sstore_cursor_set_stop(search, is_interrupted, &stop);
-    do {
+    int code = SQLITE_OK;
+    sstore_cursor_set_stop(cursor->store->cursor, is_interrupted, &stop);
+    if (function->kind == KIND_NEAREST)
+        status = find_smallest(cursor, query, &distance, &count, &error);
+    while (status == SSTORE_OK && code == SQLITE_OK && smaller(count, needed) > capacity) {
         code = make_room(cursor, smaller(count, needed));
-        if (code != SQLITE_OK)
-            break;
         capacity = (size_t)smaller(cursor->capacity, needed);
-        const sstore_columns columns = {.struct_size = sizeof columns,
-                                        .fingerprint = cursor->fingerprints,
-                                        .id = cursor->ids,
-                                        .distance = cursor->distances};
-        status = function->kind == KIND_NEAREST
-                     ? sstore_query_nearest_columns(search, query, distance, &columns, capacity, &count, &error)
-                     : sstore_query_columns(search, query, distance, &columns, capacity, &count, &error);
-    } while (status == SSTORE_OK && smaller(count, needed) > capacity);
-    sstore_cursor_set_stop(search, NULL, NULL);
+        if (code == SQLITE_OK)
+            status = run_query(cursor, query, distance, capacity, needed, &count, &error);
+    }
+    sstore_cursor_set_stop(cursor->store->cursor, NULL, NULL);
     sqlite3_finalize(stop.statement);
     if (code == SQLITE_OK && status != SSTORE_OK)
         code = fail_status(cursor->base.pVtab, status, &error);

@@ -75,7 +75,7 @@ static sstore_status select_page(match_iterator *self, size_t index, ss_selectio
                                  .counts = counts ? &self->match_counts[index] : NULL};
     sstore_cursor_set_stop(cursor, ask_progress, &self->progress);
     ss_cursor_begin(cursor);
-    status = ss_query_records(&sink, fingerprint, self->round_template.distance, error);
+    status = (counts ? ss_query_records : ss_query_nearest)(&sink, fingerprint, self->round_template.distance, error);
     ss_selection_sort(selection);
     if (self->round_template.block_count != NULL)
         *self->round_template.block_count += sstore_cursor_block_count(cursor);

@@ -15,30 +15,31 @@
 
 /* ----- segments ----- */
 
-/* Search a segment of fingerprints of one word. */
-static sstore_status search_segment(sstore_cursor *cursor, uint32_t segment, uint64_t fingerprint, uint32_t distance,
-                                    ss_hit_fn on_hit, void *context, sstore_error *error)
-{
-    const sstore *store = cursor->store;
-    ss_search search = {.cursor = cursor,
-                        .segment = store->segments[segment],
-                        .segment_number = segment,
-                        .plan = ss_cursor_plan(cursor, segment, distance)->indexes,
-                        .fingerprint = fingerprint,
-                        .distance = distance,
-                        .on_hit = on_hit,
-                        .context = context,
-                        .error = error};
-    return ss_search_run(&search);
-}
-
-/* A fingerprint that is searched for. If `limit` is not NULL, every fingerprint of several words is tested, within
- * *limit, which on_hit() may lower. */
+/* A fingerprint that is searched for. If `limit` is not NULL, every fingerprint is tested, within *limit, which
+ * on_hit() may lower. */
 typedef struct distance_query {
     const uint64_t *fingerprint;
     uint32_t distance;
     const uint32_t *limit;
 } distance_query;
+
+/* Search a segment of fingerprints of one word. */
+static sstore_status search_segment(sstore_cursor *cursor, uint32_t segment, const distance_query *query,
+                                    ss_hit_fn on_hit, void *context, sstore_error *error)
+{
+    const bool scans = query->limit != NULL;
+    const ss_search search = {.cursor = cursor,
+                              .segment = cursor->store->segments[segment],
+                              .segment_number = segment,
+                              .plan = scans ? NULL : ss_cursor_plan(cursor, segment, query->distance)->indexes,
+                              .fingerprint = *query->fingerprint,
+                              .distance = query->distance,
+                              .limit = query->limit,
+                              .on_hit = on_hit,
+                              .context = context,
+                              .error = error};
+    return ss_search_run(&search);
+}
 
 /* Find every distinct fingerprint within the distance in all segments of records, the newest first. */
 static sstore_status search_segments(sstore_cursor *cursor, const distance_query *query, ss_hit_fn on_hit,
@@ -50,7 +51,7 @@ static sstore_status search_segments(sstore_cursor *cursor, const distance_query
         if (ss_segment_removes(store->segments[i]))
             continue;
         if (store->manifest.words == 1)
-            status = search_segment(cursor, i, *query->fingerprint, query->distance, on_hit, context, error);
+            status = search_segment(cursor, i, query, on_hit, context, error);
         else if (query->limit == NULL)
             status = ss_row_search_segment(cursor, i, query->fingerprint, query->distance, on_hit, context, error);
         else
@@ -123,52 +124,38 @@ sstore_status ss_query_records(const ss_record_sink *sink, const uint64_t *finge
 
 /* ----- the nearest ----- */
 
-/* The search for the nearest. */
+/* The search for the first matches of a selection. */
 typedef struct nearest_search {
-    sstore_cursor *cursor;
-    ss_record_sink first_records; /* takes the first record of a hit, to learn whether it has one; used only if segments
-                                   * remove records */
-    uint32_t smallest;            /* distance of a record; UINT32_MAX: none was found */
-    uint32_t limit;               /* a distance that is still of interest: smallest - 1 */
-    uint64_t blocks_before;       /* read before the current try */
-    double spent_ns;              /* on the tries, estimated */
+    ss_record_sink sink;
+    uint32_t limit;         /* a distance that is still of interest */
+    uint64_t blocks_before; /* read before the current try */
+    double spent_ns;        /* on the tries, estimated */
 } nearest_search;
 
-/* Note a distance. Returns whether none can be smaller. */
-static bool note_distance(nearest_search *self, uint32_t distance)
-{
-    if (distance < self->smallest) {
-        self->smallest = distance;
-        self->limit = distance - (distance > 0);
-    }
-    return self->smallest == 0;
-}
-
-static int note_match(void *context, const sstore_match *match)
-{
-    return note_distance(context, match->distance);
-}
-
-/* Note the distance of a nearer fingerprint that has a record. If nothing was removed, all do, and no ids are read. */
-static sstore_status note_hit(void *context, const ss_hit *hit, sstore_error *error)
+/* Add a hit, unless all its records are behind a full selection. Nothing above its last distance is of interest. */
+static sstore_status add_nearest(void *context, const ss_hit *hit, sstore_error *error)
 {
     nearest_search *self = context;
-    if (hit->distance >= self->smallest)
+    ss_selection *selection = self->sink.selection;
+    const sstore_match first = {.fingerprint = hit->words != NULL ? hit->words : &hit->fingerprint,
+                                .distance = hit->distance};
+    if (!ss_selection_may_take(selection, &first))
         return SSTORE_OK;
-    if (self->cursor->store->removal_end > 0)
-        return add_hit(&self->first_records, hit, error);
-    return note_distance(self, hit->distance) ? SSTORE_STOPPED : SSTORE_OK;
+    const sstore_status status = add_hit(&self->sink, hit, error);
+    if (status == SSTORE_OK && self->sink.cursor->found.count == 0)
+        self->limit = ss_selection_bound(selection, self->limit);
+    return status;
 }
 
-/* Note the smallest distance of a record. */
-static sstore_status find_smallest(nearest_search *self, const distance_query *query, sstore_error *error)
+/* Select the first matches within the distance. */
+static sstore_status select_within(nearest_search *self, const distance_query *query, sstore_error *error)
 {
-    begin_hits(self->cursor);
-    sstore_status status = search_segments(self->cursor, query, note_hit, self, error);
-    if (status == SSTORE_OK && self->cursor->found.count > 0)
-        status = report_found(&self->first_records, error);
-    /* A hit at distance 0 also stops the search. */
-    return status == SSTORE_STOPPED && self->smallest == 0 ? SSTORE_OK : status;
+    sstore_cursor *cursor = self->sink.cursor;
+    begin_hits(cursor);
+    ss_selection_clear(self->sink.selection);
+    self->limit = query->distance;
+    const sstore_status status = search_segments(cursor, query, add_nearest, self, error);
+    return status == SSTORE_OK && cursor->found.count > 0 ? report_found(&self->sink, error) : status;
 }
 
 /* Add the estimated costs of a query of the store at a distance, and of a full scan. */
@@ -183,38 +170,32 @@ static void add_costs(sstore_cursor *cursor, uint32_t distance, double *query_co
     }
 }
 
-/* Whether to try one distance more, after `tried` found nothing: as long as all tries together cost less than a full
+/* Whether to try one distance more, after `tried` found too few: as long as all tries together cost less than a full
  * scan, which finds the nearest at any distance. */
 static bool may_try(nearest_search *self, uint32_t tried)
 {
+    sstore_cursor *cursor = self->sink.cursor;
     double query_cost = 0, full_scan_cost = 0;
-    add_costs(self->cursor, tried + 1, &query_cost, &full_scan_cost);
-    const uint64_t blocks = self->cursor->steps.block_count;
+    add_costs(cursor, tried + 1, &query_cost, &full_scan_cost);
+    const uint64_t blocks = cursor->steps.block_count;
     self->spent_ns += fmax(query_cost, SS_TRY_BLOCK_NS * (double)(blocks - self->blocks_before));
     self->blocks_before = blocks;
     return self->spent_ns < full_scan_cost;
 }
 
-static sstore_status query_nearest(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t max_distance,
-                                   sstore_error *error)
+sstore_status ss_query_nearest(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t max_distance,
+                               sstore_error *error)
 {
-    sstore_cursor *cursor = sink->cursor;
-    nearest_search self = {.cursor = cursor, .smallest = UINT32_MAX, .limit = max_distance};
-    distance_query query = {.fingerprint = fingerprint,
-                            .distance = ss_min_u32(max_distance, cursor->store->manifest.distance)};
-    self.first_records = (ss_record_sink){.cursor = cursor, .on_match = note_match, .context = &self, .limit = 1};
-    self.blocks_before = cursor->steps.block_count;
+    const ss_selection *selection = sink->selection;
+    nearest_search self = {.sink = *sink, .blocks_before = sink->cursor->steps.block_count};
+    uint32_t begin = sink->cursor->store->manifest.distance;
+    if (selection->after != NULL)
+        begin = ss_max_u32(begin, selection->after->distance);
+    distance_query query = {.fingerprint = fingerprint, .distance = ss_min_u32(begin, max_distance)};
     for (;; query.distance++) {
-        const sstore_status status = find_smallest(&self, &query, error);
-        if (status != SSTORE_OK)
+        const sstore_status status = select_within(&self, &query, error);
+        if (status != SSTORE_OK || selection->count == selection->capacity || query.distance == max_distance)
             return status;
-        if (self.smallest <= query.distance) {
-            query.distance = self.smallest;
-            query.limit = query.limit != NULL ? &self.smallest : NULL;
-            return report_near(sink, &query, error);
-        }
-        if (query.distance == max_distance)
-            return SSTORE_OK;
         if (!may_try(&self, query.distance)) { /* so nothing remains to be tried */
             query.distance = max_distance - 1;
             query.limit = &self.limit;
@@ -223,10 +204,6 @@ static sstore_status query_nearest(const ss_record_sink *sink, const uint64_t *f
 }
 
 /* ----- the public functions ----- */
-
-/* Report the records that a query of a fingerprint asks for: those within the distance; and of these, the nearest. */
-typedef sstore_status query_fn(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t distance,
-                               sstore_error *error);
 
 bool ss_query_check(const char *call, const sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
                     bool has_callback, sstore_error *error)
@@ -242,36 +219,21 @@ bool ss_query_check(const char *call, const sstore_cursor *cursor, const uint64_
     return distance <= max;
 }
 
-static sstore_status run_query(const char *call, query_fn *run, sstore_cursor *cursor, const uint64_t *fingerprint,
-                               uint32_t distance, sstore_match_fn on_match, void *context, sstore_error *error)
-{
-    if (!ss_query_check(call, cursor, fingerprint, distance, on_match != NULL, error))
-        return SSTORE_ERROR_ARGUMENT;
-    const ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
-    ss_cursor_begin(cursor);
-    return run(&sink, fingerprint, distance, error);
-}
-
 sstore_status sstore_query(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
                            sstore_match_fn on_match, void *context, sstore_error *error)
 {
-    return run_query("sstore_query", ss_query_records, cursor, fingerprint, distance, on_match, context, error);
+    if (!ss_query_check("sstore_query", cursor, fingerprint, distance, on_match != NULL, error))
+        return SSTORE_ERROR_ARGUMENT;
+    const ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
+    ss_cursor_begin(cursor);
+    return ss_query_records(&sink, fingerprint, distance, error);
 }
 
-sstore_status sstore_query_nearest(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
-                                   sstore_match_fn on_match, void *context, sstore_error *error)
+sstore_status sstore_query_columns(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                                   const sstore_columns *columns, size_t capacity, uint64_t *match_count_out,
+                                   sstore_error *error)
 {
-    return run_query("sstore_query_nearest", query_nearest, cursor, fingerprint, max_distance, on_match, context,
-                     error);
-}
-
-/* ----- columns ----- */
-
-static sstore_status query_columns(const char *call, query_fn *run, sstore_cursor *cursor, const uint64_t *fingerprint,
-                                   uint32_t distance, const sstore_columns *columns, size_t capacity,
-                                   uint64_t *match_count_out, sstore_error *error)
-{
-    if (!ss_query_check(call, cursor, fingerprint, distance, match_count_out != NULL, error))
+    if (!ss_query_check("sstore_query_columns", cursor, fingerprint, distance, match_count_out != NULL, error))
         return SSTORE_ERROR_ARGUMENT;
     ss_selection selection = {.words = cursor->store->manifest.words, .capacity = columns != NULL ? capacity : 0};
     const ss_record_sink sink = {.cursor = cursor, .selection = &selection, .counts = match_count_out};
@@ -280,23 +242,28 @@ static sstore_status query_columns(const char *call, query_fn *run, sstore_curso
     if (status != SSTORE_OK)
         return status;
     ss_cursor_begin(cursor);
-    status = run(&sink, fingerprint, distance, error);
+    status = ss_query_records(&sink, fingerprint, distance, error);
     ss_selection_sort(&selection);
     return status;
 }
 
-sstore_status sstore_query_columns(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                                   const sstore_columns *columns, size_t capacity, uint64_t *match_count_out,
+sstore_status sstore_query_nearest(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
+                                   const sstore_columns *columns, size_t capacity, uint64_t *count_out,
                                    sstore_error *error)
 {
-    return query_columns("sstore_query_columns", ss_query_records, cursor, fingerprint, distance, columns, capacity,
-                         match_count_out, error);
-}
-
-sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
-                                           const sstore_columns *columns, size_t capacity, uint64_t *match_count_out,
-                                           sstore_error *error)
-{
-    return query_columns("sstore_query_nearest_columns", query_nearest, cursor, fingerprint, max_distance, columns,
-                         capacity, match_count_out, error);
+    if (!ss_query_check("sstore_query_nearest", cursor, fingerprint, max_distance, count_out != NULL, error))
+        return SSTORE_ERROR_ARGUMENT;
+    ss_selection selection = {.words = cursor->store->manifest.words, .capacity = capacity};
+    const ss_record_sink sink = {.cursor = cursor, .selection = &selection};
+    *count_out = 0;
+    sstore_status status = ss_take_columns(&selection.to, columns, SS_MATCH_COLUMNS, error);
+    if (status == SSTORE_OK && capacity > 0 && selection.to.distance == NULL)
+        status = ss_fail_argument(error, "sstore_query_nearest: the column distance must not be NULL");
+    if (status != SSTORE_OK)
+        return status;
+    ss_cursor_begin(cursor);
+    status = ss_query_nearest(&sink, fingerprint, max_distance, error);
+    ss_selection_sort(&selection);
+    *count_out = selection.count;
+    return status;
 }

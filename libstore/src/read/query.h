@@ -12,4 +12,10 @@ bool ss_query_check(const char *call, const sstore_cursor *cursor, const uint64_
 sstore_status ss_query_records(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t distance,
                                sstore_error *error);
 
+/* Fill the sink's selection with the first matches within max_distance, in no order yet. Others are not counted. The
+ * distance grows until the selection is full, or until a full scan costs less than that. `sink` has no counts, and the
+ * selection has the column of distances. */
+sstore_status ss_query_nearest(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t max_distance,
+                               sstore_error *error);
+
 #endif

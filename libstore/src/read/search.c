@@ -20,6 +20,12 @@ static ss_search_counts *counts_of(const ss_search *self, uint32_t table)
     return SS_UNLIKELY(self->counts != NULL) ? &self->counts[table] : NULL;
 }
 
+/* The distance, which a full scan may lower. */
+static uint32_t distance_of(const ss_search *self)
+{
+    return self->limit != NULL ? *self->limit : self->distance;
+}
+
 static const ss_table *table_of(const ss_search *self, const ss_open_block *open)
 {
     return &self->segment->tables[open->table];
@@ -79,12 +85,13 @@ static sstore_status run_near_groups(const ss_search *self)
         const ss_block_range *range = near->range;
         const ss_open_block *open = &cursor->open_blocks[range->open];
         const uint64_t query = cursor->permuted_queries[open->table];
+        const uint32_t distance = distance_of(self);
         status = ss_checked_block_decode_group(&table_of(self, open)->checked, open->slot.number, &open->block,
                                                near->group, ss_count_up_to(near->mask), cursor->values, self->error);
         for (uint64_t mask = near->mask; status == SSTORE_OK && mask != 0; mask &= mask - 1) {
             const uint32_t at = (uint32_t)__builtin_ctzll(mask);
             const uint64_t value = cursor->values[at];
-            if (value >= range->first && value <= range->last && ss_popcount(value ^ query) <= self->distance)
+            if (value >= range->first && value <= range->last && ss_popcount(value ^ query) <= distance)
                 status = report_hit(self, open, value, near->group * SS_GROUP_SIZE + at);
         }
     }
@@ -126,10 +133,12 @@ bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_
                    uint32_t group, uint32_t lower_query, uint64_t mask)
 {
     const ss_plan *tables = &segment->metadata.plan;
+    if (table == 0)
+        return true;
     const uint64_t behind_prefix = plan->radii[table] == 0 ? ss_low_mask(64 - tables->tables[table].prefix_bits)
                                                            : ~UINT64_C(0);
     const uint64_t unknown = behind_prefix & ~ss_low_mask(SS_COLUMN_BITS);
-    bool is_new = table == 0;
+    bool is_new = false;
     for (; !is_new && mask != 0; mask &= mask - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(mask);
         const uint32_t differing = ss_block_lower(block, group * SS_GROUP_SIZE + i) ^ lower_query;
@@ -388,7 +397,7 @@ static sstore_status run_full_scan(const ss_search *self)
         open->table = 0;
         status = open_block(self, open);
         const ss_block_range range = {.last = UINT64_MAX,
-                                      .lower_distance = self->distance,
+                                      .lower_distance = distance_of(self),
                                       .end = open->block.group_count};
         if (status == SSTORE_OK)
             status = test_range(self, &range);
@@ -409,7 +418,7 @@ sstore_status ss_search_run(const ss_search *search)
     cursor->probe_count = cursor->range_count = cursor->open_block_count = cursor->near_group_count = 0;
     cursor->last_table = SS_MAX_TABLES;
     cursor->any_probed = false;
-    cursor->is_full_scan = search->plan->full_scan;
+    cursor->is_full_scan = search->limit != NULL || search->plan->full_scan;
     for (uint32_t table = 0; status == SSTORE_OK && !cursor->is_full_scan && table < table_count; table++)
         if (search->plan->radii[table] != SS_NO_PROBE)
             status = probe_table(search, table);

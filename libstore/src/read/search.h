@@ -28,6 +28,7 @@ typedef struct ss_search {
     const ss_query_plan *plan;
     uint64_t fingerprint;
     uint32_t distance;
+    const uint32_t *limit; /* not NULL: test all of table 0 within *limit, which on_hit() may lower; without a plan */
     ss_hit_fn on_hit;
     void *context;
     ss_search_counts *counts; /* one a table, added to; NULL: not wanted. A full scan counts as table 0's */

@@ -129,6 +129,14 @@ bool ss_selection_add(ss_selection *self, const sstore_match *match)
     return true;
 }
 
+uint32_t ss_selection_bound(ss_selection *self, uint32_t max)
+{
+    if (self->count < self->capacity || self->capacity == 0)
+        return max;
+    make_heap(self);
+    return ss_min_u32(self->to.distance[0], max);
+}
+
 void ss_selection_sort(ss_selection *self)
 {
     size_t ordered = 1;

@@ -25,6 +25,16 @@ bool ss_selection_follows(const ss_selection *self, const sstore_match *match);
 /* Take a match if it is among the first ones so far. False: neither it nor any match behind it can be. */
 bool ss_selection_add(ss_selection *self, const sstore_match *match);
 
+/* The largest distance of a match that may still be taken, and at most `max`. Needs the column of distances. */
+uint32_t ss_selection_bound(ss_selection *self, uint32_t max);
+
+/* Drop all rows. */
+static inline void ss_selection_clear(ss_selection *self)
+{
+    self->count = 0;
+    self->is_heap = false;
+}
+
 /* Sort the rows. */
 void ss_selection_sort(ss_selection *self);
 

@@ -490,10 +490,11 @@ class Store:
     def nearest(
         self, fingerprint: Fingerprint, max_distance: Optional[int] = None, *, limit: Optional[int] = None
     ) -> Matches:
-        """The records at the smallest distance from a fingerprint at which there are any, up to max_distance.
+        """The nearest records to a fingerprint, up to max_distance: with a limit so many, ascending by distance,
+        fingerprint and id; without one, all at the smallest distance at which there are any.
 
-        The limit, the columns and the errors are those of query(). max_distance None: at any distance, so every store
-        with records has a match.
+        The columns and the errors are those of query(). max_distance None: at any distance, so every store with records
+        has a match. For many fingerprints, query_batch() with a limit does the same.
         """
         return self._query(fingerprint, self.bits if max_distance is None else max_distance, True, limit_of(limit))
 
