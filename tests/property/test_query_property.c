@@ -305,12 +305,40 @@ static void check_nearest(sstore_cursor *cursor, const record_set *truth, rng *r
     matches_free(&all);
 }
 
+/* The first matches of each query, whose others are not counted. */
+static void check_limited_batch(const sstore *store, const record_set *truth, rng *random, const uint64_t *queries,
+                                size_t count, uint32_t distance, uint32_t threads)
+{
+    const uint64_t limit = rng_between(random, 1, rng_one_in(random, 4) ? truth->count + 2 : 12);
+    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
+    sstore_error error;
+    matches wanted = {.words = truth->words}, got = wanted;
+    options.limit = limit;
+    options.threads = threads;
+    options.memory_bytes = rng_one_in(random, 2) ? 1 : 0;
+    for (size_t i = 0; i < count; i++) {
+        matches all = {.words = truth->words};
+        record_set_query(truth, queries + i * truth->words, distance, i, &all);
+        for (size_t j = 0; j < all.count && j < limit; j++) {
+            const sstore_match match = matches_get(&all, j);
+            matches_put(&wanted, &match.query_index, match.distance, match.fingerprint, match.id);
+        }
+        matches_free(&all);
+    }
+    assert_ok(walk_matches(store, queries, count, distance, &options, store_collect, &got, &error), &error);
+    assert_true(matches_equal(&got, &wanted));
+    matches_free(&wanted);
+    matches_free(&got);
+}
+
 static void check_batch(const sstore *store, const record_set *truth, rng *random, const uint64_t *queries,
                         size_t count, uint32_t distance, uint32_t threads)
 {
     matches wanted = {.words = truth->words};
     for (size_t i = 0; i < count; i++)
         record_set_query(truth, queries + i * truth->words, distance, i, &wanted);
+    check_limited_batch(store, truth, random, queries, count, distance, threads);
+    check_limited_batch(store, truth, random, queries, count, 64 * truth->words, threads);
     iterate_matches(random, store, queries, count, distance, threads, &wanted);
     compared.batches++;
     if (wanted.count > 0 && rng_one_in(random, 4))

@@ -8,6 +8,7 @@
 #include "base/iterator.h"
 #include "base/memory.h"
 #include "base/words.h"
+#include "read/growing_round.h"
 #include "read/query.h"
 #include "read/round.h"
 
@@ -161,7 +162,8 @@ static sstore_status answer_range(match_iterator *self, query_range range, sstor
     round.count = range.count;
     round.first_index = range.first;
     round.match_counts = self->match_counts != NULL ? self->match_counts + range.first : NULL;
-    const sstore_status status = ss_round_answer(&round, &self->found, error);
+    const sstore_status status = (ss_growing_round_suits(&round) ? ss_growing_round_answer
+                                                                 : ss_round_answer)(&round, &self->found, error);
     if (status != SSTORE_OK && (status != SSTORE_STOPPED || atomic_load(&self->progress.stopped)))
         return status;
     if (status == SSTORE_OK)

@@ -77,10 +77,13 @@ ss_index_way ss_index_batch_choose(const ss_index_batch *batch, double *cost_out
 {
     const sstore_strategy strategy = batch->index->costs.strategy;
     const ss_query_plan *plan = batch->plan;
+    /* Only a full scan for all queries narrows their distances to what they still need. */
+    const bool narrows = plan->full_scan && batch->first != NULL && batch->first->bounds != NULL;
     *cost_out = batch->count * fmin(plan->full_scan_cost, mean_cost(batch));
-    if (batch->count == 1 || batch->index->metadata.distinct_count == 0)
+    if ((batch->count == 1 && !narrows) || batch->index->metadata.distinct_count == 0)
         return SS_ONE_BY_ONE;
-    const double single_cost = *cost_out, full_scan_cost = SS_BATCH_START_NS + ss_batch_pass_cost(batch, true);
+    const double single_cost = narrows ? INFINITY : *cost_out,
+                 full_scan_cost = SS_BATCH_START_NS + ss_batch_pass_cost(batch, true);
     const bool may_scan = plan->full_scan || strategy == SSTORE_STRATEGY_AUTO;
     const double pass_cost = plan->full_scan ? INFINITY : SS_BATCH_START_NS + ss_batch_pass_cost(batch, false);
     if (strategy == SSTORE_STRATEGY_FULL_SCAN ||

@@ -5,12 +5,10 @@
  */
 #include "read/query.h"
 
-#include <math.h>
-
 #include "base/error.h"
 #include "base/iterator.h"
 #include "base/words.h"
-#include "plan/durations.h"
+#include "read/growth.h"
 #include "read/row_search.h"
 
 /* ----- segments ----- */
@@ -127,9 +125,7 @@ sstore_status ss_query_records(const ss_record_sink *sink, const uint64_t *finge
 /* The search for the first matches of a selection. */
 typedef struct nearest_search {
     ss_record_sink sink;
-    uint32_t limit;         /* a distance that is still of interest */
-    uint64_t blocks_before; /* read before the current try */
-    double spent_ns;        /* on the tries, estimated */
+    uint32_t limit; /* a distance that is still of interest */
 } nearest_search;
 
 /* Add a hit, unless all its records are behind a full selection. Nothing above its last distance is of interest. */
@@ -158,48 +154,26 @@ static sstore_status select_within(nearest_search *self, const distance_query *q
     return status == SSTORE_OK && cursor->found.count > 0 ? report_found(&self->sink, error) : status;
 }
 
-/* Add the estimated costs of a query of the store at a distance, and of a full scan. */
-static void add_costs(sstore_cursor *cursor, uint32_t distance, double *query_cost, double *full_scan_cost)
-{
-    for (uint32_t i = 0; i < cursor->store->manifest.segment_count; i++) {
-        if (ss_segment_removes(cursor->store->segments[i]))
-            continue;
-        const ss_segment_plan *plan = ss_cursor_plan(cursor, i, distance);
-        *query_cost += plan->full_scan ? plan->full_scan_cost : plan->probe_cost;
-        *full_scan_cost += plan->full_scan_cost;
-    }
-}
-
-/* Whether to try one distance more, after `tried` found too few: as long as all tries together cost less than a full
- * scan, which finds the nearest at any distance. */
-static bool may_try(nearest_search *self, uint32_t tried)
-{
-    sstore_cursor *cursor = self->sink.cursor;
-    double query_cost = 0, full_scan_cost = 0;
-    add_costs(cursor, tried + 1, &query_cost, &full_scan_cost);
-    const uint64_t blocks = cursor->steps.block_count;
-    self->spent_ns += fmax(query_cost, SS_TRY_BLOCK_NS * (double)(blocks - self->blocks_before));
-    self->blocks_before = blocks;
-    return self->spent_ns < full_scan_cost;
-}
-
 sstore_status ss_query_nearest(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t max_distance,
                                sstore_error *error)
 {
+    sstore_cursor *cursor = sink->cursor;
     const ss_selection *selection = sink->selection;
-    nearest_search self = {.sink = *sink, .blocks_before = sink->cursor->steps.block_count};
-    uint32_t begin = sink->cursor->store->manifest.distance;
+    nearest_search self = {.sink = *sink};
+    distance_query query = {.fingerprint = fingerprint};
+    ss_growth growth;
+    uint32_t begin = cursor->store->manifest.distance;
     if (selection->after != NULL)
         begin = ss_max_u32(begin, selection->after->distance);
-    distance_query query = {.fingerprint = fingerprint, .distance = ss_min_u32(begin, max_distance)};
-    for (;; query.distance++) {
+    bool may_try = ss_growth_begin(&growth, cursor, ss_min_u32(begin, max_distance), max_distance, selection->capacity);
+    for (;;) {
+        const uint64_t blocks = cursor->steps.block_count;
+        query.distance = may_try ? growth.distance : max_distance;
+        query.limit = may_try ? NULL : &self.limit;
         const sstore_status status = select_within(&self, &query, error);
         if (status != SSTORE_OK || selection->count == selection->capacity || query.distance == max_distance)
             return status;
-        if (!may_try(&self, query.distance)) { /* so nothing remains to be tried */
-            query.distance = max_distance - 1;
-            query.limit = &self.limit;
-        }
+        may_try = ss_growth_next(&growth, cursor->steps.block_count - blocks);
     }
 }
 
