@@ -405,9 +405,10 @@ typedef struct sstore_batch_options {
  *
  * Queries are answered one by one, by passes over the tables, or by one full scan for all of them, whichever is
  * expected to take the least time. Memory, for any `count`: 40 bytes for each of up to 2^20 queries, 8 MiB a thread,
- * and 170 bytes for each of up to 2^21 matches. A single query with more matches is answered in parts, each by another
- * search. With several words, each word is also searched as such a batch of its own. With memory_bytes, fewer queries
- * are answered together, on fewer threads.
+ * and 170 bytes for each of up to 2^21 matches; with a limit and without match_counts, half as many matches, which are
+ * copied, as are the fingerprints of these queries. A single query with more matches is answered in parts, each by
+ * another search. With several words, each word is also searched as such a batch of its own. With memory_bytes, fewer
+ * queries are answered together, on fewer threads.
  * Errors: ARGUMENT, MEMORY; of sstore_iterator_next(): as sstore_query(), and MEMORY.
  */
 SSTORE_API sstore_status sstore_iterate_matches(const sstore *store, const uint64_t *fingerprints, size_t count,

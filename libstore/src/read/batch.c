@@ -233,14 +233,19 @@ static void free_matches(sstore_iterator *iterator)
 
 static const ss_iterator_methods methods = {SS_MATCH_COLUMNS, fill_matches, free_matches};
 
-/* Choose how many queries and matches a round may have. Matches of wide fingerprints take more memory each. */
+/* Choose how many queries and matches a round may have. Matches of wide fingerprints take more memory each. A growing
+ * round copies both. */
 static void choose_round(match_iterator *self, uint64_t memory_bytes)
 {
+    const bool grows = self->match_counts == NULL && ss_growing_round_suits(&self->round_template);
+    const uint64_t copy_bytes = grows ? 8 * self->round_template.store->manifest.words + UINT64_C(8) : 0;
     uint64_t matches = (uint64_t)SS_ROUND_MATCHES, queries = UINT64_C(1) << SS_ROUND_QUERY_BITS;
     if (memory_bytes > 0) {
         matches = ss_min_u64(matches, ss_max_u64(memory_bytes / 2 / MATCH_BYTES, MIN_MATCHES));
-        queries = ss_min_u64(queries, ss_max_u64(memory_bytes / 8 / QUERY_BYTES, MIN_MATCHES));
+        queries = ss_min_u64(queries, ss_max_u64(memory_bytes / 8 / (QUERY_BYTES + copy_bytes), MIN_MATCHES));
     }
+    if (grows)
+        matches /= 2;
     self->round_template.max_matches = (long long)matches / ((self->round_template.store->manifest.words + 3) / 4);
     self->round_queries = queries;
 }

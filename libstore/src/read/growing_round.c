@@ -75,7 +75,7 @@ static sstore_status take_matches(growing_round *self, const ss_round_matches *f
         if (all || end - first >= self->round->limit) {
             status = keep(self, query, found->matches + first, end - first, error);
         } else {
-            ss_words_copy(self->copies + (size_t)open_count * self->words, self->queries + (size_t)query * self->words,
+            ss_words_move(self->copies + (size_t)open_count * self->words, self->queries + (size_t)query * self->words,
                           self->words);
             self->open[open_count++] = self->open[query];
         }
