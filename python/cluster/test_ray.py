@@ -63,8 +63,11 @@ def run(request: pytest.FixtureRequest, ray_cluster: RayCluster) -> Callable[[Ca
 def test_shards(data: Data, run: Any, tmp_path: pathlib.Path) -> None:
     import sstore.ray
 
-    path = str(tmp_path / "shards")
-    made = run(lambda: sstore.ray.build_shards(data.ds, path, 3, distance=3))
+    def build() -> Any:
+        return sstore.ray.build_shards(data.ds, str(tmp_path / f"shards-{len(os.listdir(tmp_path))}"), 3, distance=3)
+
+    made = run(build)
+    path = str(tmp_path / f"shards-{len(os.listdir(tmp_path)) - 1}")
     assert sum(shard.record_count for shard in made.shards) == COUNT and len(made.shards) == 3
     records = [sstore.open(f"{path}/{shard.folder}").records() for shard in made.shards]
     found = sorted((f, i) for table in records for f, i in zip(table.fingerprint.tolist(), table.id.tolist()))

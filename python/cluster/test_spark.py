@@ -71,8 +71,11 @@ def run(request: pytest.FixtureRequest, spark_cluster: SparkCluster) -> Callable
 def test_shards(data: Data, run: Any, tmp_path: pathlib.Path) -> None:
     import sstore.spark
 
-    path = str(tmp_path / "shards")
-    made = run(lambda: sstore.spark.build_shards(data.df, path, 3, distance=3))
+    def build() -> Any:
+        return sstore.spark.build_shards(data.df, str(tmp_path / f"shards-{len(os.listdir(tmp_path))}"), 3, distance=3)
+
+    made = run(build)
+    path = str(tmp_path / f"shards-{len(os.listdir(tmp_path)) - 1}")
     assert sum(shard.record_count for shard in made.shards) == COUNT and len(made.shards) == 3
     records = [sstore.open(f"{path}/{shard.folder}").records() for shard in made.shards]
     found = sorted((f, i) for table in records for f, i in zip(table.fingerprint.tolist(), table.id.tolist()))

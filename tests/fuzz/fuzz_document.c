@@ -1,6 +1,7 @@
 /*
- * fuzz_document.c - any bytes as documents: lines, JSON Lines, CSV and lines with tabs. The rows of a file, put together
- * again, are the file; rows of CSV end where a slow reader says; and no text, id or order leads out of its row.
+ * fuzz_document.c - any bytes as documents: lines, JSON Lines, CSV and lines with tabs. The rows of a file, put
+ * together again, are the file; rows of CSV end where a slow reader says; and no text, id or order leads out of its
+ * row.
  *   1 byte: the unit, whether there is a header, and which columns; then the file
  */
 #include "documents/document_reader.h"

@@ -122,7 +122,7 @@ static int choose_unit(dedup_arguments *args, const operands *inputs, const rere
     for (int i = 0; i < inputs->count; i++) {
         bool is_sure;
         const document_unit unit = unit_of_name(inputs->items[i], &is_sure);
-        file_count += !twice->are_copies[i];
+        file_count += !twice->inputs[i].is_copy;
         if (is_sure && sure != NULL && unit != form->unit)
             return message_print("%s: the name says another form than that of %s; --lines, --jsonl, --csv, --tsv or "
                                  "--files says what a document is",
@@ -132,7 +132,7 @@ static int choose_unit(dedup_arguments *args, const operands *inputs, const rere
     }
     if (sure == NULL && file_count > 1)
         return message_print("%s: is each line a document, or each file? --lines or --files says it", inputs->items[0]);
-    if (sure == NULL && begins_with_object(twice->opened[0]))
+    if (sure == NULL && begins_with_object(twice->paths[0]))
         form->unit = DOCUMENT_JSONL;
     return EXIT_DONE;
 }

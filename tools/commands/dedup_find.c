@@ -227,35 +227,43 @@ static void look_at_first(const dedup_job *job, const document_batch *batch)
                       first->input);
 }
 
+/* Put the fingerprints of a batch together, without files that are no text. Returns how many there are. */
+static size_t gather(const document_worker *worker, uint32_t words, uint64_t *fingerprints, stored_matches *matches)
+{
+    const document_batch *batch = &worker->batch;
+    const uint64_t *found = worker->found;
+    size_t count = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->items[i].is_left_out)
+            continue;
+        matches->distances[count] = UINT32_MAX;
+        memcpy(fingerprints + count++ * words, found + batch->items[i].found_at, words * sizeof *found);
+    }
+    return count;
+}
+
 /* A work's `give`. */
 static int give_documents(void *context, document_worker *worker)
 {
     dedup_job *job = context;
-    const document_batch *batch = &worker->batch;
     const uint32_t words = job->words;
-    const uint64_t *found = worker->found;
-    size_t count = 0;
+    const size_t room = worker->batch.count + 1;
     if (interrupted())
         return interrupt_exit_code();
     int code = job->keeper == NULL && words > 0 ? open_keeper(job) : EXIT_DONE;
     if (code != EXIT_DONE || words == 0)
         return code;
-    look_at_first(job, batch);
-    uint64_t *fingerprints = malloc((batch->count + 1) * words * sizeof *fingerprints);
-    stored_matches matches = {calloc(batch->count + 1, sizeof *matches.ids),
-                              malloc((batch->count + 1) * sizeof *matches.distances)};
-    if (fingerprints == NULL || matches.ids == NULL || matches.distances == NULL)
+    look_at_first(job, &worker->batch);
+    uint64_t *fingerprints = malloc(room * words * sizeof *fingerprints);
+    stored_matches matches = {calloc(room, sizeof *matches.ids), malloc(room * sizeof *matches.distances)};
+    if (fingerprints != NULL && matches.ids != NULL && matches.distances != NULL) {
+        const size_t count = gather(worker, words, fingerprints, &matches);
+        code = job->against != NULL && count > 0 ? match_store(job, fingerprints, count, &matches) : EXIT_DONE;
+        if (code == EXIT_DONE)
+            code = take_documents(job, worker, fingerprints, &matches);
+    } else {
         code = message_print("out of memory");
-    for (size_t i = 0; code == EXIT_DONE && i < batch->count; i++) {
-        if (batch->items[i].is_left_out)
-            continue;
-        matches.distances[count] = UINT32_MAX;
-        memcpy(fingerprints + count++ * words, found + batch->items[i].found_at, words * sizeof *found);
     }
-    if (code == EXIT_DONE && job->against != NULL && count > 0)
-        code = match_store(job, fingerprints, count, &matches);
-    if (code == EXIT_DONE)
-        code = take_documents(job, worker, fingerprints, &matches);
     free(fingerprints);
     free(matches.ids);
     free(matches.distances);
@@ -274,12 +282,12 @@ static int read_all(dedup_job *job)
     job->work.bad = (bad_rows *)(uintptr_t)&args->bad;
     job->work.reader = (document_reader){.form = args->text.form,
                                          .files = {.operands = job->inputs->items,
-                                                   .opened = job->inputs_twice.opened,
+                                                   .opened = job->inputs_twice.paths,
                                                    .count = job->inputs->count,
                                                    .recursive = args->text.recursive}};
     job->work.find = find_fingerprint;
     job->work.give = give_documents;
-    input_measure_begin(job->inputs_twice.opened, job->inputs->count);
+    input_measure_begin(job->inputs_twice.paths, job->inputs->count);
     const int code = document_work_run(&job->work, args->text.threads);
     return bad_rows_end(job->work.bad, code);
 }

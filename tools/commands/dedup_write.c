@@ -379,12 +379,12 @@ static int read_again(writer *self)
     document_batch batch = {.bytes = NULL};
     document_reader reader = {.form = job->work.reader.form,
                               .files = {.operands = job->inputs->items,
-                                        .opened = job->inputs_twice.opened,
+                                        .opened = job->inputs_twice.paths,
                                         .count = job->inputs->count,
                                         .recursive = job->args->text.recursive}};
     int code = EXIT_DONE;
     progress_part(GROUPING_PART, 1);
-    input_measure_begin(job->inputs_twice.opened, job->inputs->count);
+    input_measure_begin(job->inputs_twice.paths, job->inputs->count);
     while (code == EXIT_DONE && document_reader_take(&reader, &batch)) {
         code = write_batch(self, &batch);
         if (code == EXIT_DONE)

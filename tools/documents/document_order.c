@@ -55,8 +55,10 @@ static bool read_time(const char **at, double *seconds)
     *seconds += 3600.0 * hours + 60.0 * minutes + whole;
     if (**at == '.' || **at == ',') {
         double unit = 0.1;
-        for (++*at; **at >= '0' && **at <= '9'; ++*at, unit /= 10)
+        while (*++*at >= '0' && **at <= '9') {
             *seconds += unit * (**at - '0');
+            unit /= 10;
+        }
     }
     return hours <= 24 && minutes <= 59 && whole <= 60 && read_zone(at, seconds);
 }

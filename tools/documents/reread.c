@@ -29,18 +29,18 @@ static int copy_bytes(input_file *from, const char *name, int to, char *buffer)
     return EXIT_DONE;
 }
 
-static int copy_input(reread *self, int i, const work_folder *folder)
+static int copy_input(reread_input *self, const work_folder *folder)
 {
     input_file from;
     int to;
     char *buffer = malloc(COPY_BYTES);
     if (buffer == NULL)
         return message_print("out of memory");
-    self->are_copies[i] = true;
-    self->opened[i] = work_folder_name(folder, &to);
-    int code = self->opened[i] != NULL ? input_file_open(&from, self->operands[i]) : EXIT_FAILED;
+    self->is_copy = true;
+    self->path = work_folder_name(folder, &to);
+    int code = self->path != NULL ? input_file_open(&from, self->operand) : EXIT_FAILED;
     if (code == EXIT_DONE) {
-        code = copy_bytes(&from, self->operands[i], to, buffer);
+        code = copy_bytes(&from, self->operand, to, buffer);
         input_file_close(&from);
     }
     if (to >= 0)
@@ -49,44 +49,47 @@ static int copy_input(reread *self, int i, const work_folder *folder)
     return code;
 }
 
-static int open_input(reread *self, int i, const work_folder *folder)
+static int open_input(reread_input *self, const work_folder *folder)
 {
-    const char *path = self->operands[i];
-    const bool is_there = strcmp(path, "-") != 0 && stat(path, &self->states[i]) == 0;
-    if (is_there && (S_ISREG(self->states[i].st_mode) || S_ISDIR(self->states[i].st_mode))) {
-        self->opened[i] = strdup(path);
-        return self->opened[i] != NULL ? EXIT_DONE : message_print("out of memory");
-    }
-    return copy_input(self, i, folder);
+    const bool is_there = strcmp(self->operand, "-") != 0 && stat(self->operand, &self->state) == 0;
+    if (!is_there || !(S_ISREG(self->state.st_mode) || S_ISDIR(self->state.st_mode)))
+        return copy_input(self, folder);
+    char *copy = strdup(self->operand);
+    if (copy == NULL)
+        return message_print("out of memory");
+    self->path = copy;
+    return EXIT_DONE;
 }
 
 int reread_open(reread *self, char *const *operands, int count, const work_folder *folder)
 {
     int code = EXIT_DONE;
-    *self = (reread){.operands = operands,
-                     .opened = calloc((size_t)count, sizeof *self->opened),
-                     .are_copies = calloc((size_t)count, sizeof *self->are_copies),
-                     .states = calloc((size_t)count, sizeof *self->states)};
-    if (self->opened == NULL || self->are_copies == NULL || self->states == NULL)
+    self->inputs = calloc((size_t)count, sizeof *self->inputs);
+    self->paths = calloc((size_t)count, sizeof *self->paths);
+    if (self->inputs == NULL || self->paths == NULL)
         return message_print("out of memory");
     self->count = count;
-    for (int i = 0; i < count && code == EXIT_DONE; i++)
-        code = open_input(self, i, folder);
+    for (int i = 0; i < count && code == EXIT_DONE; i++) {
+        self->inputs[i].operand = operands[i];
+        code = open_input(&self->inputs[i], folder);
+        self->paths[i] = self->inputs[i].path;
+    }
     return code;
 }
 
 int reread_check(const reread *self)
 {
     for (int i = 0; i < self->count; i++) {
-        const struct stat *before = &self->states[i];
+        const reread_input *input = &self->inputs[i];
+        const struct stat *before = &input->state;
         struct stat now;
-        if (self->are_copies[i] || S_ISDIR(before->st_mode))
+        if (input->is_copy || S_ISDIR(before->st_mode))
             continue;
-        if (stat(self->operands[i], &now) != 0 || now.st_size != before->st_size || now.st_ino != before->st_ino ||
+        if (stat(input->operand, &now) != 0 || now.st_size != before->st_size || now.st_ino != before->st_ino ||
             now.st_mtim.tv_sec != before->st_mtim.tv_sec || now.st_mtim.tv_nsec != before->st_mtim.tv_nsec)
             return message_print("%s: the file changed while it was read twice, so the output may be wrong; run the "
                                  "command again",
-                                 self->operands[i]);
+                                 input->operand);
     }
     return EXIT_DONE;
 }
@@ -94,9 +97,8 @@ int reread_check(const reread *self)
 void reread_close(reread *self)
 {
     for (int i = 0; i < self->count; i++)
-        free(self->opened[i]);
-    free(self->opened);
-    free(self->are_copies);
-    free(self->states);
+        free(self->inputs[i].path);
+    free(self->inputs);
+    free(self->paths);
     *self = (reread){.count = 0};
 }

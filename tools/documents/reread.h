@@ -7,12 +7,17 @@
 
 #include "output/work_folder.h"
 
+typedef struct reread_input {
+    const char *operand; /* "-" is stdin; borrowed */
+    char *path;          /* to open instead: of the file, or of its copy */
+    bool is_copy;
+    struct stat state; /* when reading began */
+} reread_input;
+
 typedef struct reread {
-    char *const *operands; /* "-" is stdin; borrowed */
+    reread_input *inputs;
+    char **paths; /* of all inputs; borrowed */
     int count;
-    char **opened; /* the paths to open instead: of the file, or of its copy */
-    bool *are_copies;
-    struct stat *states; /* when reading began */
 } reread;
 
 /* Returns an exit code; a failure has been reported. Close it in any case. */

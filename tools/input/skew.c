@@ -132,11 +132,12 @@ static int compare_words(const void *left, const void *right)
 static void find_prefixes(const skew *self, size_t count, uint32_t word, many_found *found)
 {
     uint64_t *prefixes = malloc((count + 1) * sizeof *prefixes);
-    for (size_t i = 0; prefixes != NULL && i < count; i++)
+    if (prefixes == NULL)
+        return;
+    for (size_t i = 0; i < count; i++)
         prefixes[i] = row_at(self, i)[word] >> (64 - PREFIX_BITS);
-    if (prefixes != NULL)
-        qsort(prefixes, count, sizeof *prefixes, compare_words);
-    for (size_t begin = 0, end; prefixes != NULL && begin < count; begin = end) {
+    qsort(prefixes, count, sizeof *prefixes, compare_words);
+    for (size_t begin = 0, end; begin < count; begin = end) {
         char name[32];
         for (end = begin + 1; end < count && prefixes[end] == prefixes[begin];)
             end++;
