@@ -27,6 +27,15 @@ static void check_id_index(const ss_manifest *manifest, const ss_manifest_segmen
     FUZZ_CHECK(!packed || segment->distinct_count <= UINT64_C(1) << 32);
 }
 
+static void check_names(const ss_manifest *manifest, const ss_manifest_segment *segment,
+                        const ss_manifest_segment *names)
+{
+    check_planned(names);
+    FUZZ_CHECK(manifest->has_id_index && names->words == 1 && !names->has_ids && names->plan.table_count == 1);
+    FUZZ_CHECK(names->record_count <= segment->record_count && names->distinct_count == names->record_count);
+    FUZZ_CHECK(names->record_count >> ss_names_number_bits(names->kind) == 0);
+}
+
 static void check_segment(const ss_manifest *manifest, const ss_manifest_segment *segment)
 {
     uint32_t reach = 0;
@@ -47,6 +56,8 @@ static void check_segment(const ss_manifest *manifest, const ss_manifest_segment
     FUZZ_CHECK(ss_word_index_count(segment) == 0 || reach > manifest->distance);
     if (ss_index_count(segment) > ss_word_index_count(segment))
         check_id_index(manifest, segment, &segment->indexes[ss_word_index_count(segment)]);
+    if (segment->has_names && segment->kind == SS_SEGMENT_ADDS)
+        check_names(manifest, segment, &segment->indexes[ss_names_place(segment)]);
 }
 
 /* What was accepted must hold what the readers of a manifest rely on. */
@@ -100,9 +111,9 @@ static size_t identify_segment(uint8_t *bytes, size_t left, uint32_t words, uint
                                                  .radius = (int32_t)ss_load_le32(table + 12)};
     }
     const bool is_id_index = (segment.kind & 0xff) == SS_SEGMENT_ID_INDEX;
-    if (is_id_index || (words > 1 && (segment.kind & 0xff) == SS_SEGMENT_WORD_INDEX)) {
+    if (is_id_index || ss_is_names(segment.kind) || (words > 1 && (segment.kind & 0xff) == SS_SEGMENT_WORD_INDEX)) {
         segment.words = 1;
-        segment.has_ids = !is_id_index || !ss_id_index_is_packed(segment.kind);
+        segment.has_ids = !ss_is_names(segment.kind) && (!is_id_index || !ss_id_index_is_packed(segment.kind));
         segment.plan.distance = ss_word_index_distance(segment.kind);
     }
     ss_store_u128(bytes, ss_segment_id(&segment));
@@ -119,7 +130,7 @@ static void identify_segments(uint8_t *bytes, size_t size)
     if (64 + recipe > end)
         return;
     size_t at = 64 + (size_t)recipe, step = 1;
-    for (uint64_t i = 0; i < (uint64_t)count * (2 + (words > 1 ? words : 0)) && step > 0; i++, at += step)
+    for (uint64_t i = 0; i < (uint64_t)count * (3 + (words > 1 ? words : 0)) && step > 0; i++, at += step)
         step = identify_segment(bytes + at, end - at, words, distance, has_ids);
 }
 

@@ -66,6 +66,7 @@ enum {
     HEADER_LENGTHS = 88,
     HEADER_H_COUNTS = 152,
     HEADER_GAP_BITS = 664,
+    HEADER_FRAGMENTS = 1176, /* of names */
     HEADER_CHECKSUM = 4080,
     HEADER_FIXED = 4096
 };

@@ -108,6 +108,26 @@ static ss_manifest make_manifest_with_id_index(rng *random, bool packed, uint32_
     return made;
 }
 
+/* Segments with names. */
+static ss_manifest make_manifest_with_names(rng *random, uint32_t segment_count)
+{
+    ss_manifest made = make_manifest_with_id_index(random, true, segment_count);
+    made.has_names = true;
+    for (uint32_t i = 0; i < segment_count; i++) {
+        ss_manifest_segment *segment = &made.segments[i];
+        segment->has_names = true;
+        segment->indexes = realloc(segment->indexes, 2 * sizeof *segment->indexes);
+        ss_manifest_segment *names = &segment->indexes[1];
+        memset(names, 0, sizeof *names);
+        make_segment(random, "1", 0, false, names);
+        names->folder_number = 0;
+        names->kind = ss_names_kind(segment->record_count);
+        names->ids.block_count = names->record_count + 5; /* names may be longer than blocks */
+        names->segment_id = ss_segment_id(names);
+    }
+    return made;
+}
+
 static void free_made(ss_manifest *made)
 {
     for (uint32_t i = 0; i < made->segment_count; i++)
@@ -188,6 +208,7 @@ static void check_manifest(const ss_manifest *a, const ss_manifest *b)
     assert_int_equal(a->distance, b->distance);
     assert_int_equal(a->has_ids, b->has_ids);
     assert_int_equal(a->has_id_index, b->has_id_index);
+    assert_int_equal(a->has_names, b->has_names);
     assert_int_equal(a->next_id, b->next_id);
     assert_string_equal(a->recipe, b->recipe);
     assert_int_equal(a->segment_count, b->segment_count);
@@ -288,6 +309,72 @@ static void test_id_indexes(void **state)
         if (status == SSTORE_OK) {
             check_manifest(&got, &made);
             assert_int_equal(ss_manifest_entry_count(&got), 2 * segments);
+            ss_manifest_free(&got);
+        }
+        file_bytes_free(&content);
+        free_made(&made);
+    }
+    ss_dir_close(&dir);
+    testing_done();
+}
+
+/* ----- names ----- */
+
+static void spoil_name_count(ss_manifest_segment *names)
+{
+    names->record_count++;
+}
+static void spoil_many_names(ss_manifest_segment *names)
+{
+    names->record_count = names->distinct_count = 1001; /* the segment has 1000 records */
+}
+static void spoil_name_blocks(ss_manifest_segment *names)
+{
+    names->ids.block_count = 0;
+}
+static void spoil_few_bits(ss_manifest_segment *names)
+{
+    names->kind = SS_SEGMENT_NAMES | 9 << 8; /* numbers below 512 */
+}
+static void spoil_many_bits(ss_manifest_segment *names)
+{
+    names->kind = SS_SEGMENT_NAMES | (SS_MAX_NUMBER_BITS + 1) << 8;
+}
+
+static const struct {
+    void (*spoil)(ss_manifest_segment *names);
+    sstore_status wanted;
+} spoiled_names[] = {
+    {spoil_nothing, SSTORE_OK},
+    {spoil_name_count, SSTORE_ERROR_DAMAGED},
+    {spoil_many_names, SSTORE_ERROR_DAMAGED},
+    {spoil_name_blocks, SSTORE_ERROR_DAMAGED},
+    {spoil_few_bits, SSTORE_ERROR_DAMAGED},
+    {spoil_many_bits, SSTORE_ERROR_DAMAGED},
+    {spoil_block_bytes, SSTORE_ERROR_DAMAGED},
+    {spoil_tables, SSTORE_ERROR_DAMAGED},
+    {spoil_kind, SSTORE_ERROR_UNSUPPORTED},
+    {spoil_upper_bytes, SSTORE_ERROR_UNSUPPORTED},
+};
+
+static void test_names(void **state)
+{
+    rng random = rng_seeded(run_seed + 7);
+    ss_dir dir = open_scratch();
+    for (uint32_t i = 0; i < 3 * sizeof spoiled_names / sizeof *spoiled_names; i++) {
+        const uint32_t segments = i % 3 + 1, spoiled = i / 3;
+        ss_manifest made = make_manifest_with_names(&random, segments), got;
+        ss_manifest_segment *names = &made.segments[segments - 1].indexes[1];
+        sstore_error error = {.status = SSTORE_OK};
+        testing_doing("%u segments, change %u", segments, spoiled);
+        spoiled_names[spoiled].spoil(names);
+        names->segment_id = ss_segment_id(names);
+        file_bytes content = write_manifest(&made);
+        const sstore_status status = ss_manifest_read(&dir, &got, &error);
+        assert_status(status, spoiled_names[spoiled].wanted, &error);
+        if (status == SSTORE_OK) {
+            check_manifest(&got, &made);
+            assert_int_equal(ss_manifest_entry_count(&got), 3 * segments);
             ss_manifest_free(&got);
         }
         file_bytes_free(&content);
@@ -468,11 +555,13 @@ static const changed_field changed_fields[] = {
     {MANIFEST_DISTANCE, 4, 4, SSTORE_ERROR_DAMAGED}, /* not the k of the segment's id */
     {MANIFEST_DISTANCE, 4, SSTORE_MAX_BUILD_DISTANCE + 1, SSTORE_ERROR_DAMAGED},
     {MANIFEST_DISTANCE, 4, UINT32_MAX, SSTORE_ERROR_DAMAGED},
-    {MANIFEST_FLAGS, 4, 0, SSTORE_ERROR_DAMAGED}, /* without ids the counts do not fit */
-    {MANIFEST_FLAGS, 4, 3, SSTORE_OK},            /* the plan was given */
-    {MANIFEST_FLAGS, 4, 4, SSTORE_ERROR_DAMAGED}, /* an id index without ids */
-    {MANIFEST_FLAGS, 4, 5, SSTORE_ERROR_DAMAGED}, /* the entry of the id index is missing */
-    {MANIFEST_FLAGS, 4, 9, SSTORE_ERROR_UNSUPPORTED},
+    {MANIFEST_FLAGS, 4, 0, SSTORE_ERROR_DAMAGED},  /* without ids the counts do not fit */
+    {MANIFEST_FLAGS, 4, 3, SSTORE_OK},             /* the plan was given */
+    {MANIFEST_FLAGS, 4, 4, SSTORE_ERROR_DAMAGED},  /* an id index without ids */
+    {MANIFEST_FLAGS, 4, 5, SSTORE_ERROR_DAMAGED},  /* the entry of the id index is missing */
+    {MANIFEST_FLAGS, 4, 9, SSTORE_ERROR_DAMAGED},  /* names without an id index */
+    {MANIFEST_FLAGS, 4, 13, SSTORE_ERROR_DAMAGED}, /* the entries of both are missing */
+    {MANIFEST_FLAGS, 4, 17, SSTORE_ERROR_UNSUPPORTED},
     {MANIFEST_FLAGS, 4, UINT32_C(0x80000001), SSTORE_ERROR_UNSUPPORTED},
     {MANIFEST_UNUSED, 4, UINT32_MAX, SSTORE_OK},
     {MANIFEST_NEXT_ID, 8, UINT64_MAX, SSTORE_OK},
@@ -843,6 +932,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_round_trip, testing_teardown),
         cmocka_unit_test_teardown(test_id_indexes, testing_teardown),
+        cmocka_unit_test_teardown(test_names, testing_teardown),
         cmocka_unit_test_teardown(test_recipes, testing_teardown),
         cmocka_unit_test(test_max_segments),
         cmocka_unit_test(test_max_indexes),

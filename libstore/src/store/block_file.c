@@ -24,6 +24,8 @@ void ss_block_file_name(char name[SS_NAME_CAPACITY], uint32_t number)
 {
     if (number == SS_IDS_NUMBER)
         snprintf(name, SS_NAME_CAPACITY, "%s", SS_IDS_NAME);
+    else if (number == SS_NAMES_NUMBER)
+        snprintf(name, SS_NAME_CAPACITY, "%s", SS_NAMES_NAME);
     else
         snprintf(name, SS_NAME_CAPACITY, "table-%02u.blk", number);
 }
@@ -41,6 +43,7 @@ enum {
     AT_FINGERPRINT_BITS = 44,
     AT_BLOCK_COUNT = 48,
     AT_CODE_LENGTHS = 88,
+    AT_FRAGMENTS = 1176,
     AT_CHECKSUM = SS_HEADER_BYTES - 16
 };
 
@@ -70,10 +73,23 @@ uint64_t ss_block_file_key(const ss_block_header *header)
     return ss_hash64(bytes, sizeof bytes);
 }
 
-/* The width of the column; there is none in the id column. */
+/* Whether a file is not of a table. */
+static bool is_column(uint32_t number)
+{
+    return number == SS_IDS_NUMBER || number == SS_NAMES_NUMBER;
+}
+
+/* The width of the column of lower halves; there is none in ids and names. */
 static uint32_t column_bits(const ss_block_header *header)
 {
-    return header->number == SS_IDS_NUMBER ? 0 : ss_column_bits(header->words);
+    return is_column(header->number) ? 0 : ss_column_bits(header->words);
+}
+
+void ss_block_header_set_fragments(ss_block_header *header, const uint8_t fragments[SS_FRAGMENTS_STORED_BYTES])
+{
+    memset(header->code_lengths, 0, sizeof header->code_lengths);
+    ss_store_u128(header->code_lengths, ss_hash128(fragments, SS_FRAGMENTS_STORED_BYTES));
+    header->fragments = fragments;
 }
 
 ss_u128 ss_block_header_encode(const ss_block_header *header, uint8_t bytes[SS_HEADER_BYTES])
@@ -85,6 +101,8 @@ ss_u128 ss_block_header_encode(const ss_block_header *header, uint8_t bytes[SS_H
     ss_store_le32(bytes + AT_FINGERPRINT_BITS, SS_WORD_BITS * header->words);
     ss_store_le32(bytes + AT_COLUMN_BITS, column_bits(header));
     ss_fields_store(fields, FIELD_COUNT, header, bytes);
+    if (header->fragments != NULL)
+        memcpy(bytes + AT_FRAGMENTS, header->fragments, SS_FRAGMENTS_STORED_BYTES);
     ss_u128 checksum = ss_hash128(bytes, AT_CHECKSUM);
     ss_store_u128(bytes + AT_CHECKSUM, checksum);
     return checksum;
@@ -107,16 +125,19 @@ sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const
                        version, bits);
     ss_fields_load(fields, FIELD_COUNT, bytes, header);
     header->words = bits / SS_WORD_BITS;
+    header->fragments = NULL;
     const uint32_t width = ss_load_le32(bytes + AT_COLUMN_BITS);
     if (width != column_bits(header))
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_COLUMN_BITS,
                        "blocks with columns of %u bits are not supported by this version of sstore", width);
     if (!ss_block_bytes_valid(header->block_bytes))
         return ss_fail_damaged(error, file, AT_BLOCK_BYTES, "the block size is invalid");
-    if (header->block_count > SS_MAX_BLOCK_COUNT || header->item_count < header->block_count ||
+    const bool has_names = header->number == SS_NAMES_NUMBER; /* which may be longer than a block */
+    const uint64_t min_items = has_names ? header->block_count > 0 : header->block_count;
+    if (header->block_count > SS_MAX_BLOCK_COUNT || header->item_count < min_items ||
         header->item_count > UINT16_MAX * header->block_count)
         return ss_fail_damaged(error, file, AT_BLOCK_COUNT, "the numbers of blocks and items contradict each other");
-    if (!ss_huffman_valid(header->code_lengths, &reason))
+    if (!has_names && !ss_huffman_valid(header->code_lengths, &reason))
         return ss_fail_damaged(error, file, AT_CODE_LENGTHS, "%s", reason);
     return SSTORE_OK;
 }
@@ -194,6 +215,30 @@ static sstore_status check_header(ss_block_reader *reader, const ss_block_file_m
         return ss_fail_damaged(
             error, reader->file.path, 0,
             "the header is not the one in the manifest: the file belongs to another store or another place");
+    return SSTORE_OK;
+}
+
+/* Read the header again, as it was checked. */
+static sstore_status read_header(const ss_block_reader *reader, uint8_t bytes[SS_HEADER_BYTES], sstore_error *error)
+{
+    if (reader->base != NULL) {
+        memcpy(bytes, reader->base, SS_HEADER_BYTES);
+        return SSTORE_OK;
+    }
+    return ss_file_read_at(&reader->file, 0, bytes, SS_HEADER_BYTES, error);
+}
+
+sstore_status ss_block_reader_fragments(const ss_block_reader *reader, ss_fragments *fragments_out, sstore_error *error)
+{
+    uint8_t bytes[SS_HEADER_BYTES];
+    const uint8_t *fragments = bytes + AT_FRAGMENTS;
+    const char *reason = "the fragments in the header of the names are damaged";
+    const sstore_status status = read_header(reader, bytes, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (!ss_u128_equal(ss_hash128(fragments, SS_FRAGMENTS_STORED_BYTES), ss_load_u128(reader->header.code_lengths)) ||
+        !ss_fragments_load(fragments_out, fragments, &reason))
+        return ss_fail_damaged(error, reader->file.path, AT_FRAGMENTS, "%s", reason);
     return SSTORE_OK;
 }
 
@@ -364,7 +409,7 @@ bool ss_block_reader_prefetch(const ss_block_reader *reader, uint64_t block, uin
         return false;
     if (reader->base == NULL || !was_checked(reader, block)) {
         ss_file_will_need(&reader->file, offset, block_bytes);
-    } else if (reader->header.number == SS_IDS_NUMBER) {
+    } else if (is_column(reader->header.number)) {
         __builtin_prefetch(reader->base + offset);
     } else {
         for (uint32_t at = 0; at < block_bytes; at += FRAME_BYTES_A_LINE)

@@ -12,6 +12,7 @@
 #include "base/common.h"
 #include "base/file.h"
 #include "codec/block.h"
+#include "codec/fragments.h"
 
 /* ===== names and numbers ===== */
 
@@ -25,14 +26,17 @@
 #define SS_MANIFEST_NEW_NAME "MANIFEST.new"
 #define SS_DIRECTORY_NAME "directory.mdb"
 #define SS_IDS_NAME "ids.blk"
+#define SS_NAMES_NAME "names.blk"
 #define SS_SEGMENT_PREFIX "seg-"
 #define SS_UNFINISHED_PREFIX "tmp-"
 #define SS_WORD_INDEX_PREFIX "word-"
 #define SS_ID_INDEX_NAME "id-index"
+#define SS_NAMES_FOLDER_NAME "names"
 #define SS_NAME_CAPACITY 32u /* of the names above, with digits */
 
-#define SS_HEADER_BYTES 4096u              /* of a block file; so blocks begin at a page boundary */
-#define SS_IDS_NUMBER UINT32_C(0xffffffff) /* the id column's number among the block files */
+#define SS_HEADER_BYTES 4096u                /* of a block file; so blocks begin at a page boundary */
+#define SS_IDS_NUMBER UINT32_C(0xffffffff)   /* the id column's number among the block files */
+#define SS_NAMES_NUMBER UINT32_C(0xfffffffe) /* that of a column of names */
 #define SS_MAX_BLOCK_COUNT (UINT64_C(1) << 40)
 #define SS_MAX_RECIPE_BYTES 4096u
 
@@ -42,27 +46,28 @@ void ss_folder_name(char name[SS_NAME_CAPACITY], const char *prefix, uint64_t nu
 /* The name of a word index's folder, in that of its segment. */
 void ss_word_index_folder_name(char name[SS_NAME_CAPACITY], uint32_t word);
 
-/* The name of a block file: of table `number`, or of the id column (SS_IDS_NUMBER). */
+/* The name of a block file: of table `number`, or of a column (SS_IDS_NUMBER, SS_NAMES_NUMBER). */
 void ss_block_file_name(char name[SS_NAME_CAPACITY], uint32_t number);
 
 /* ===== header: the first 4096 bytes of a block file ===== */
 
 typedef struct ss_block_header {
     ss_u128 segment_id;
-    uint32_t number;      /* of the table, or SS_IDS_NUMBER */
+    uint32_t number;      /* of the table, or of the column */
     uint32_t words;       /* of a fingerprint. If there are several, they are in the column of table 0 entirely */
     uint32_t table_count; /* of the segment; with distance and radius, enough to rebuild a lost manifest */
     uint32_t distance;
     uint32_t radius; /* 0 in the id column */
     uint32_t block_bytes;
     uint64_t block_count;
-    uint64_t item_count; /* fingerprints, or records in the id column */
-    uint64_t key_mask;   /* 0 in the id column */
-    uint8_t code_lengths[SS_SYMBOL_COUNT];
+    uint64_t item_count;                   /* fingerprints, or records in the id column, or names */
+    uint64_t key_mask;                     /* 0 in the id column */
+    uint8_t code_lengths[SS_SYMBOL_COUNT]; /* of a column of names: the hash of its fragments, then zeros */
     /* Of all neighbours in the table, also across blocks: how many first differ at each bit, and in how many the
      * difference of the two numbers has a 1 at each bit. */
     uint64_t h_counts[SS_FINGERPRINT_BITS];
     uint64_t gap_bit_counts[SS_FINGERPRINT_BITS];
+    const uint8_t *fragments; /* of a column of names that is written, as they are stored; else NULL */
 } ss_block_header;
 
 /* The width of the column in the blocks of tables whose fingerprints have this many words. */
@@ -76,6 +81,9 @@ uint64_t ss_block_file_key(const ss_block_header *header);
 
 /* Encode the header with its checksum, which is also returned. */
 ss_u128 ss_block_header_encode(const ss_block_header *header, uint8_t bytes[SS_HEADER_BYTES]);
+
+/* Set the fragments, as they are stored, of a column of names. They are borrowed until the header is encoded. */
+void ss_block_header_set_fragments(ss_block_header *header, const uint8_t fragments[SS_FRAGMENTS_STORED_BYTES]);
 
 /* Decode a header, and check its checksum, version, ranges and code. `file` is for errors. DAMAGED, UNSUPPORTED. */
 sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const char *file, ss_block_header *header,
@@ -116,6 +124,9 @@ static inline bool ss_block_file_is_copied(uint64_t bytes, sstore_io io)
  * checked. DAMAGED, UNSUPPORTED, IO, MEMORY, NOT_FOUND. */
 sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, const ss_block_file_metadata *metadata,
                                    sstore_io io, sstore_error *error);
+/* Get the fragments of a column of names, which are in its header. DAMAGED, IO. */
+sstore_status ss_block_reader_fragments(const ss_block_reader *reader, ss_fragments *fragments_out,
+                                        sstore_error *error);
 /* Close the file in pread mode, if it is small and the system can copy blocks of a map safely: then it does that. */
 void ss_block_reader_close_file(ss_block_reader *reader);
 /* A zeroed reader is allowed. */

@@ -33,7 +33,7 @@ static bool check_file_name(void *context, const char *name);
 static bool is_index_name(const char *name)
 {
     char known[SS_NAME_CAPACITY];
-    bool is_known = strcmp(name, SS_ID_INDEX_NAME) == 0;
+    bool is_known = strcmp(name, SS_ID_INDEX_NAME) == 0 || strcmp(name, SS_NAMES_FOLDER_NAME) == 0;
     for (uint32_t word = 0; !is_known && word < SSTORE_MAX_WORDS; word++) {
         ss_word_index_folder_name(known, word);
         is_known = strcmp(name, known) == 0;
@@ -59,8 +59,8 @@ static bool check_file_name(void *context, const char *name)
 {
     name_check *self = context;
     char known[SS_NAME_CAPACITY];
-    ss_block_file_name(known, SS_IDS_NUMBER);
-    bool is_known = strcmp(name, SS_DIRECTORY_NAME) == 0 || strcmp(name, known) == 0 ||
+    bool is_known = strcmp(name, SS_DIRECTORY_NAME) == 0 || strcmp(name, SS_IDS_NAME) == 0 ||
+                    strcmp(name, SS_NAMES_NAME) == 0 ||
                     strncmp(name, SS_TEMPORARY_PREFIX, strlen(SS_TEMPORARY_PREFIX)) == 0;
     for (uint32_t number = 0; !is_known && number < SS_MAX_TABLES; number++) {
         ss_block_file_name(known, number);

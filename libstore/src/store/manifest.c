@@ -57,7 +57,8 @@ static const ss_field file_fields[] = {
 #define FLAG_HAS_IDS 1u
 #define FLAG_PLAN_GIVEN 2u
 #define FLAG_HAS_ID_INDEX 4u
-#define KNOWN_FLAGS (FLAG_HAS_IDS | FLAG_PLAN_GIVEN | FLAG_HAS_ID_INDEX)
+#define FLAG_HAS_NAMES 8u
+#define KNOWN_FLAGS (FLAG_HAS_IDS | FLAG_PLAN_GIVEN | FLAG_HAS_ID_INDEX | FLAG_HAS_NAMES)
 #define REQUIRED_FEATURES UINT64_C(0)                   /* that this version writes and knows */
 #define MAX_RADIUS ((int32_t)SSTORE_MAX_BUILD_DISTANCE) /* of a word index */
 #define MAX_FILE_BYTES ((uint64_t)16 << 20)
@@ -66,8 +67,10 @@ void ss_index_folder_name(char name[SS_NAME_CAPACITY], const ss_manifest_segment
 {
     if (index < ss_word_index_count(segment))
         ss_word_index_folder_name(name, index);
-    else
+    else if (index == ss_id_index_place(segment))
         memcpy(name, SS_ID_INDEX_NAME, sizeof SS_ID_INDEX_NAME);
+    else
+        memcpy(name, SS_NAMES_FOLDER_NAME, sizeof SS_NAMES_FOLDER_NAME);
 }
 
 void ss_manifest_segment_free(ss_manifest_segment *segment)
@@ -134,7 +137,8 @@ static size_t padded(size_t bytes)
 
 ss_block_file_metadata ss_manifest_file_metadata(const ss_manifest_segment *segment, uint32_t number)
 {
-    const ss_manifest_file *file = number == SS_IDS_NUMBER ? &segment->ids : &segment->tables[number];
+    const bool is_column = number == SS_IDS_NUMBER || number == SS_NAMES_NUMBER;
+    const ss_manifest_file *file = is_column ? &segment->ids : &segment->tables[number];
     return (ss_block_file_metadata){.segment_id = segment->segment_id,
                                     .number = number,
                                     .words = segment->words,
@@ -230,9 +234,9 @@ static uint64_t block_file_bytes(const ss_manifest_segment *segment, const ss_ma
 /* The bytes of a segment's files, without its indexes. */
 static uint64_t own_bytes(const ss_manifest_segment *segment)
 {
-    uint64_t bytes = segment->directory_bytes + (segment->has_ids ? block_file_bytes(segment, &segment->ids) : 0);
-    for (uint32_t i = 0; i < segment->plan.table_count; i++)
-        bytes += block_file_bytes(segment, &segment->tables[i]);
+    uint64_t bytes = segment->directory_bytes;
+    for (uint32_t i = 0; i < ss_file_count(segment); i++)
+        bytes += block_file_bytes(segment, ss_file_entry(segment, i));
     return bytes;
 }
 
@@ -264,9 +268,9 @@ static uint8_t *encode(const ss_manifest *manifest, size_t *size_out, sstore_err
     ss_store_le32(bytes + AT_FINGERPRINT_BITS, SS_WORD_BITS * manifest->words);
     ss_store_le32(bytes + AT_DISTANCE, manifest->distance);
     ss_store_le64(bytes + AT_REQUIRED_FEATURES, REQUIRED_FEATURES);
-    ss_store_le32(bytes + AT_FLAGS, (manifest->has_ids ? FLAG_HAS_IDS : 0) |
-                                        (manifest->plan_given ? FLAG_PLAN_GIVEN : 0) |
-                                        (manifest->has_id_index ? FLAG_HAS_ID_INDEX : 0));
+    ss_store_le32(bytes + AT_FLAGS,
+                  (manifest->has_ids ? FLAG_HAS_IDS : 0) | (manifest->plan_given ? FLAG_PLAN_GIVEN : 0) |
+                      (manifest->has_id_index ? FLAG_HAS_ID_INDEX : 0) | (manifest->has_names ? FLAG_HAS_NAMES : 0));
     ss_store_le64(bytes + AT_NEXT_ID, manifest->next_id);
     ss_store_le32(bytes + AT_RECIPE_BYTES, (uint32_t)recipe_bytes);
     ss_store_le32(bytes + AT_SEGMENT_COUNT, manifest->segment_count);
@@ -369,9 +373,9 @@ static sstore_status check_frame(const uint8_t *bytes, size_t size, const char *
         return ss_fail(
             error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
             "the store has format version %u, fingerprints of %u bits, features %llx and flags %x; this version "
-            "of sstore knows version %u, multiples of %u bits up to %u, no features and flags 1 and 2",
+            "of sstore knows version %u, multiples of %u bits up to %u, no features and flags up to %x",
             version, bits, (unsigned long long)features, flags, SS_FORMAT_VERSION, SS_WORD_BITS,
-            SS_WORD_BITS * SSTORE_MAX_WORDS);
+            SS_WORD_BITS * SSTORE_MAX_WORDS, KNOWN_FLAGS);
     return SSTORE_OK;
 }
 
@@ -392,6 +396,8 @@ static sstore_status decode_recipe(input *from, size_t size, ss_manifest *manife
 static uint64_t largest_directory(const ss_manifest_segment *segment)
 {
     uint64_t keys = segment->ids.block_count + segment->tables[0].block_count;
+    if (ss_is_names(segment->kind)) /* they also have numbers */
+        keys += segment->ids.block_count;
     for (uint32_t i = 0; i < segment->plan.table_count; i++)
         keys += segment->tables[i].block_count;
     return 16 * keys + ((uint64_t)16 << 20);
@@ -405,10 +411,16 @@ static bool rows_plausible(const ss_manifest_segment *segment)
     return segment->tables[0].block_count == full + (segment->distinct_count % capacity != 0);
 }
 
+/* Whether a file of `blocks` blocks can have so many items. Names may be longer than a block. */
+static bool blocks_plausible(uint64_t blocks, uint64_t items, bool are_names)
+{
+    return blocks <= SS_MAX_BLOCK_COUNT && (blocks <= items || are_names) && (items > 0) == (blocks > 0);
+}
+
 /* Whether a segment's numbers are valid. Then their sums and products do not overflow. */
 static bool segment_plausible(const ss_manifest_segment *segment, const char **reason)
 {
-    const bool has_ids = segment->has_ids;
+    const bool has_ids = segment->has_ids, has_names = ss_is_names(segment->kind);
     uint64_t records = segment->record_count, distinct = segment->distinct_count;
     *reason = "the block size is invalid";
     if (!ss_block_bytes_valid(segment->block_bytes))
@@ -417,10 +429,9 @@ static bool segment_plausible(const ss_manifest_segment *segment, const char **r
     if (distinct > records || (records > 0) != (distinct > 0) || (!has_ids && records != distinct))
         return false;
     for (uint32_t i = 0; i <= segment->plan.table_count; i++) {
-        bool is_ids = i == segment->plan.table_count;
-        uint64_t items = is_ids ? (has_ids ? records : 0) : distinct;
-        uint64_t blocks = is_ids ? segment->ids.block_count : segment->tables[i].block_count;
-        if (blocks > SS_MAX_BLOCK_COUNT || blocks > items || (items > 0) != (blocks > 0))
+        const bool is_column = i == segment->plan.table_count;
+        const uint64_t items = is_column ? (has_ids || has_names ? records : 0) : distinct;
+        if (!blocks_plausible(ss_file_entry(segment, i)->block_count, items, is_column && has_names))
             return false;
     }
     if (segment->words > 1 && !rows_plausible(segment))
@@ -433,7 +444,7 @@ static bool segment_plausible(const ss_manifest_segment *segment, const char **r
 }
 
 /* The plans that were proved last: segments that add and segments that remove may alternate, or indexes. */
-#define PROVED_PLANS (SSTORE_MAX_WORDS + 1)
+#define PROVED_PLANS (SSTORE_MAX_WORDS + 2)
 
 typedef struct proofs {
     ss_steps steps; /* left for all proofs: a malicious manifest may make each of them as slow as possible */
@@ -465,6 +476,8 @@ static bool is_of_kind(uint32_t kind, uint32_t expected)
 {
     if (expected == SS_SEGMENT_ADDS)
         return kind <= SS_SEGMENT_REMOVES;
+    if (expected == SS_SEGMENT_NAMES)
+        return ss_is_names(kind) && kind >> 16 == 0;
     return expected == SS_SEGMENT_ID_INDEX ? (kind & ~SS_ID_INDEX_PACKED) == expected : (kind & 0xffff) == expected;
 }
 
@@ -538,6 +551,30 @@ static sstore_status decode_id_index(input *from, const ss_manifest_segment *seg
     return status == SSTORE_OK && !fits ? fail_at(from, "an id index does not fit its segment") : status;
 }
 
+/* Decode the part for names. */
+static sstore_status decode_names(input *from, const ss_manifest_segment *segment, ss_manifest_segment *names,
+                                  proofs *proved)
+{
+    *names = (ss_manifest_segment){.words = 1, .kind = SS_SEGMENT_NAMES};
+    const sstore_status status = decode_entry(from, names, proved);
+    const uint32_t bits = ss_names_number_bits(names->kind);
+    const bool fits = names->record_count <= segment->record_count &&
+                      (names->record_count > 0) == (segment->record_count > 0) &&
+                      names->block_bytes == segment->block_bytes && names->plan.table_count == 1 &&
+                      bits <= SS_MAX_NUMBER_BITS && names->record_count >> bits == 0;
+    return status == SSTORE_OK && !fits ? fail_at(from, "the names do not fit their segment") : status;
+}
+
+/* Decode the index of some place. */
+static sstore_status decode_index(input *from, const ss_manifest_segment *segment, uint32_t place,
+                                  ss_manifest_segment *index, proofs *proved)
+{
+    if (place < ss_word_index_count(segment))
+        return decode_word_index(from, segment, place, index, proved);
+    return place == ss_id_index_place(segment) ? decode_id_index(from, segment, index, proved)
+                                               : decode_names(from, segment, index, proved);
+}
+
 /* Decode the indexes of a segment, and check that those of words find everything within the store's distance. */
 static sstore_status decode_indexes(input *from, ss_manifest_segment *segment, proofs *proved)
 {
@@ -549,9 +586,8 @@ static sstore_status decode_indexes(input *from, ss_manifest_segment *segment, p
         return ss_fail_memory(from->error, count * sizeof *segment->indexes);
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
         ss_manifest_segment *index = &segment->indexes[i];
-        status = i < words ? decode_word_index(from, segment, i, index, proved)
-                           : decode_id_index(from, segment, index, proved);
-        reach += (uint32_t)(ss_word_index_radius(index->kind) + 1); /* an id index adds 0 */
+        status = decode_index(from, segment, i, index, proved);
+        reach += (uint32_t)(ss_word_index_radius(index->kind) + 1); /* the others add 0 */
     }
     if (status == SSTORE_OK && words > 0 && reach <= segment->plan.distance)
         status = fail_at(from, "the word indexes do not reach the store's distance");
@@ -564,6 +600,7 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
     segment->words = manifest->words;
     segment->has_ids = manifest->has_ids;
     segment->has_id_index = manifest->has_id_index;
+    segment->has_names = manifest->has_names;
     segment->plan.distance = manifest->distance;
     const sstore_status status = decode_entry(from, segment, proved);
     if (status != SSTORE_OK || ss_index_count(segment) == 0)
@@ -605,6 +642,7 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
     manifest->distance = ss_load_le32(fixed + AT_DISTANCE);
     manifest->has_ids = (flags & FLAG_HAS_IDS) != 0;
     manifest->has_id_index = (flags & FLAG_HAS_ID_INDEX) != 0;
+    manifest->has_names = (flags & FLAG_HAS_NAMES) != 0;
     manifest->plan_given = (flags & FLAG_PLAN_GIVEN) != 0;
     manifest->next_id = ss_load_le64(fixed + AT_NEXT_ID);
     uint32_t segment_count = ss_load_le32(fixed + AT_SEGMENT_COUNT);
@@ -614,6 +652,8 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
         return fail_at(from, "a store without ids has a next id");
     if (!manifest->has_ids && manifest->has_id_index)
         return fail_at(from, "a store without ids has an id index");
+    if (!manifest->has_id_index && manifest->has_names)
+        return fail_at(from, "a store without an id index has names");
     sstore_status status = decode_recipe(from, ss_load_le32(fixed + AT_RECIPE_BYTES), manifest);
     if (status != SSTORE_OK)
         return status;
@@ -624,7 +664,8 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
         return ss_fail_memory(from->error, segment_count * sizeof *manifest->segments);
     manifest->segment_count = segment_count;
     proofs proved = {.steps = {.left = SS_CALL_STEPS},
-                     .capacity = ss_max_u32(manifest->words, 2) + (manifest->has_id_index ? 1 : 0),
+                     .capacity = ss_max_u32(manifest->words, 2) + (manifest->has_id_index ? 1 : 0) +
+                                 (manifest->has_names ? 1 : 0),
                      .entry_count = segment_count};
     for (uint32_t i = 0; i < segment_count; i++) {
         status = decode_segment(from, manifest, &manifest->segments[i], &proved);
@@ -713,12 +754,10 @@ bool ss_manifest_is_newest(const ss_dir *store, const ss_manifest *manifest)
 /* Whether a folder has the block files of a segment without its indexes. */
 static bool has_own_files(const ss_manifest_segment *segment, const ss_dir *folder)
 {
-    const uint32_t table_count = segment->plan.table_count;
-    for (uint32_t i = 0; i < table_count + (segment->has_ids ? 1 : 0); i++) {
-        const ss_manifest_file *file = i < table_count ? &segment->tables[i] : &segment->ids;
+    for (uint32_t i = 0; i < ss_file_count(segment); i++) {
         char name[SS_NAME_CAPACITY];
-        ss_block_file_name(name, i < table_count ? i : SS_IDS_NUMBER);
-        if (!ss_dir_has_file(folder, name, block_file_bytes(segment, file)))
+        ss_block_file_name(name, ss_file_number(segment, i));
+        if (!ss_dir_has_file(folder, name, block_file_bytes(segment, ss_file_entry(segment, i))))
             return false;
     }
     return true;

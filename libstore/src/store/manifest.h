@@ -17,7 +17,8 @@ typedef enum ss_segment_kind {
     SS_SEGMENT_ADDS = 0,       /* its records were added to the store */
     SS_SEGMENT_REMOVES = 1,    /* its records were removed from the store */
     SS_SEGMENT_WORD_INDEX = 2, /* it is a word index: see ss_word_index_kind() */
-    SS_SEGMENT_ID_INDEX = 3    /* it is an id index, perhaps with SS_ID_INDEX_PACKED */
+    SS_SEGMENT_ID_INDEX = 3,   /* it is an id index, perhaps with SS_ID_INDEX_PACKED */
+    SS_SEGMENT_NAMES = 4       /* it has the names of another segment, and their index: see ss_names_kind() */
 } ss_segment_kind;
 
 /*
@@ -55,6 +56,37 @@ static inline bool ss_id_index_is_packed(uint32_t kind)
     return (kind & SS_ID_INDEX_PACKED) != 0;
 }
 
+/*
+ * Names. In a store with names, each segment that adds has a part for them: a column of the names of its distinct ids,
+ * ascending by id, and a table that leads from names to it. The table has 64-bit fingerprints, without ids: the upper
+ * 32 bits of the XXH3-64 of a name, or fewer if the others do not leave room, then the number of the name in the
+ * column. All segments that have a name for an id have the same one.
+ */
+#define SS_MAX_NUMBER_BITS 40u
+
+/* The `kind` of such a part, whose numbers have this many bits: as many as the segment's number of records. */
+static inline uint32_t ss_names_kind(uint64_t record_count)
+{
+    return SS_SEGMENT_NAMES | (record_count == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(record_count)) << 8;
+}
+
+static inline uint32_t ss_names_number_bits(uint32_t kind)
+{
+    return kind >> 8 & 0xff;
+}
+
+/* The fingerprints of a name in the table: this one with its number in the lowest bits. */
+static inline uint64_t ss_names_value(uint64_t hash, uint32_t number_bits)
+{
+    const uint32_t hash_bits = ss_min_u32(32, 64 - number_bits);
+    return hash >> (64 - hash_bits) << number_bits;
+}
+
+static inline bool ss_is_names(uint32_t kind)
+{
+    return (kind & 0xff) == SS_SEGMENT_NAMES;
+}
+
 /* A block file, as the manifest describes it. */
 typedef struct ss_manifest_file {
     uint64_t block_count;
@@ -63,10 +95,11 @@ typedef struct ss_manifest_file {
 
 typedef struct ss_manifest_segment {
     ss_u128 segment_id;
-    uint32_t kind;          /* ss_segment_kind, or ss_word_index_kind() */
-    uint32_t words;         /* of a fingerprint: the store's, or 1 in an index */
-    bool has_ids;           /* the store has, or it is a word index, or an id index that is not packed */
-    bool has_id_index;      /* the store has */
+    uint32_t kind;     /* ss_segment_kind, ss_word_index_kind(), or ss_names_kind() */
+    uint32_t words;    /* of a fingerprint: the store's, or 1 in an index */
+    bool has_ids;      /* the store has, or it is a word index, or an id index that is not packed */
+    bool has_id_index; /* the store has, as the next one */
+    bool has_names;
     uint64_t folder_number; /* the folder is seg-<16 hex digits of it> */
     uint64_t record_count, distinct_count;
     ss_u128 content_sum;  /* of its records; see ss_content_add() */
@@ -77,8 +110,9 @@ typedef struct ss_manifest_segment {
     uint32_t lmdb_format; /* of the directory's file; see ss_directory_lmdb_format() */
     ss_plan plan;         /* its distance is the store's */
     ss_manifest_file tables[SS_MAX_TABLES];
-    ss_manifest_file ids;                /* zero in a store without ids */
-    struct ss_manifest_segment *indexes; /* one a word, then that of ids; NULL: it has none. Owned by the manifest */
+    ss_manifest_file ids;                /* zero in a store without ids; of a part for names, their column */
+    struct ss_manifest_segment *indexes; /* one a word, that of ids, that of names; NULL: it has none. Owned by the
+                                            manifest */
 } ss_manifest_segment;
 
 /* The number of a segment's word indexes. */
@@ -87,11 +121,39 @@ static inline uint32_t ss_word_index_count(const ss_manifest_segment *segment)
     return segment->words > 1 && segment->kind == SS_SEGMENT_ADDS ? segment->words : 0;
 }
 
-/* The number of a segment's indexes: those of its words, then that of its ids. */
+/* The number of a segment's indexes: those of its words, then that of its ids, and its names. */
 static inline uint32_t ss_index_count(const ss_manifest_segment *segment)
 {
-    const bool has_id_index = segment->has_id_index && segment->kind == SS_SEGMENT_ADDS;
-    return ss_word_index_count(segment) + (has_id_index ? 1 : 0);
+    const bool adds = segment->kind == SS_SEGMENT_ADDS;
+    return ss_word_index_count(segment) + (adds && segment->has_id_index ? 1 : 0) +
+           (adds && segment->has_names ? 1 : 0);
+}
+
+/* The places of the index of the ids, and of the names, if the segment has these. */
+static inline uint32_t ss_id_index_place(const ss_manifest_segment *segment)
+{
+    return ss_word_index_count(segment);
+}
+
+static inline uint32_t ss_names_place(const ss_manifest_segment *segment)
+{
+    return ss_word_index_count(segment) + 1; /* a store with names also has an index of ids */
+}
+
+/* The number of the block files of a segment, or of an index, and each of them. */
+static inline uint32_t ss_file_count(const ss_manifest_segment *part)
+{
+    return part->plan.table_count + (part->has_ids || ss_is_names(part->kind) ? 1 : 0);
+}
+
+static inline uint32_t ss_file_number(const ss_manifest_segment *part, uint32_t index)
+{
+    return index < part->plan.table_count ? index : part->has_ids ? SS_IDS_NUMBER : SS_NAMES_NUMBER;
+}
+
+static inline const ss_manifest_file *ss_file_entry(const ss_manifest_segment *part, uint32_t index)
+{
+    return index < part->plan.table_count ? &part->tables[index] : &part->ids;
 }
 
 /* The name of the folder of an index, in that of its segment. */
@@ -102,6 +164,7 @@ typedef struct ss_manifest {
     uint32_t distance;
     bool has_ids;
     bool has_id_index;
+    bool has_names;  /* and then an index of ids */
     bool plan_given; /* the user chose the plan, and all segments use it; otherwise each has its own */
     uint64_t next_id;
     char *recipe; /* owned, never NULL; "" if none was given */

@@ -70,10 +70,27 @@ uint64_t ss_key_index_find(const ss_key_index *index, uint64_t target)
 
 /* ===== segment ===== */
 
-/* A segment's block file by number: a table's, or the id column's. */
+/* A segment's block file by number: a table's, or a column's. */
 static ss_block_reader *block_file(ss_segment *segment, uint32_t number)
 {
-    return number == SS_IDS_NUMBER ? &segment->ids : &segment->tables[number].blocks;
+    return number == SS_IDS_NUMBER || number == SS_NAMES_NUMBER ? &segment->ids : &segment->tables[number].blocks;
+}
+
+static sstore_status fail_header(const ss_block_reader *blocks, sstore_error *error)
+{
+    return ss_fail_damaged(error, blocks->file.path, 0, "the header contradicts the manifest");
+}
+
+/* Take the fragments of a column of names, whose file is open, and check the rest of its header. */
+static sstore_status open_names(ss_segment *segment, bool fits, sstore_error *error)
+{
+    const ss_block_reader *blocks = &segment->ids;
+    if (!fits || blocks->header.item_count != segment->metadata.record_count)
+        return fail_header(blocks, error);
+    segment->fragments = ss_alloc(1, sizeof *segment->fragments);
+    if (segment->fragments == NULL)
+        return ss_fail_memory(error, sizeof *segment->fragments);
+    return ss_block_reader_fragments(blocks, segment->fragments, error);
 }
 
 /* Open a block file, and check its header against the manifest. */
@@ -87,9 +104,9 @@ static sstore_status open_blocks(ss_segment *segment, const ss_dir *dir, uint32_
     const sstore_status status = ss_block_reader_open(block_file(segment, number), dir, &file, use->io, error);
     if (status != SSTORE_OK)
         return status;
-    if (use->few_files)
-        ss_block_reader_close_file(block_file(segment, number));
     bool fits = header->table_count == metadata->plan.table_count && header->distance == metadata->plan.distance;
+    if (number == SS_NAMES_NUMBER)
+        return open_names(segment, fits, error);
     const bool has_code = number != SS_IDS_NUMBER && metadata->words == 1;
     for (uint32_t h = 0; !has_code && h < SS_SYMBOL_COUNT; h++)
         fits &= header->code_lengths[h] == 0;
@@ -110,14 +127,14 @@ static sstore_status open_blocks(ss_segment *segment, const ss_dir *dir, uint32_
                                              .code = &table->code,
                                              .filler = &segment->filler};
     }
-    return fits ? SSTORE_OK : ss_fail_damaged(error, blocks->file.path, 0, "the header contradicts the manifest");
+    return fits ? SSTORE_OK : fail_header(blocks, error);
 }
 
 /* Find a block file's keys in the directory. In consecutive blocks, ranks, the keys of the id column, may be equal, and
  * first words of whole fingerprints. */
 static sstore_status open_keys(ss_segment *segment, uint32_t number, sstore_error *error)
 {
-    const bool is_ids = number == SS_IDS_NUMBER;
+    const bool is_names = number == SS_NAMES_NUMBER, is_ids = is_names || number == SS_IDS_NUMBER;
     const ss_block_reader *blocks = block_file(segment, number);
     ss_key_index *index = is_ids ? &segment->ids_keys : &segment->tables[number].keys;
     ss_checked_blocks *checked = is_ids ? &segment->checked_ids : &segment->tables[number].checked;
@@ -127,11 +144,32 @@ static sstore_status open_keys(ss_segment *segment, uint32_t number, sstore_erro
     if (status == SSTORE_OK && !ss_array_ascends(&keys, !is_ids && segment->metadata.words == 1))
         status = ss_fail_damaged(error, blocks->file.path, SSTORE_NO_OFFSET,
                                  "the directory's %s do not ascend; " SS_DIRECTORY_ADVICE,
-                                 is_ids ? "ranks for the ids" : "keys for this table");
+                                 is_names ? "ids of the names"
+                                 : is_ids ? "ranks for the ids"
+                                          : "keys for this table");
     if (status == SSTORE_OK)
         status = ss_key_index_init(index, &keys, error);
     checked->keys = &index->keys;
     ss_array_free(&keys);
+    return status;
+}
+
+/* Find the number of the first name of each block of names. A block that has only a part of a name has the number after
+ * it. */
+static sstore_status open_numbers(ss_segment *segment, sstore_error *error)
+{
+    const ss_block_reader *blocks = &segment->ids;
+    ss_array numbers = {.count = 0};
+    sstore_status status = ss_directory_get(segment->directory, SS_ARRAY_RANKS, SS_NAMES_NUMBER,
+                                            blocks->header.block_count, &numbers, error);
+    if (status == SSTORE_OK && numbers.count > 0 &&
+        (ss_array_at(&numbers, 0) != 0 || !ss_array_ascends(&numbers, false) ||
+         ss_array_at(&numbers, numbers.count - 1) > blocks->header.item_count))
+        status = ss_fail_damaged(error, blocks->file.path, SSTORE_NO_OFFSET,
+                                 "the directory's numbers of the names are wrong; " SS_DIRECTORY_ADVICE);
+    if (status == SSTORE_OK)
+        status = ss_key_index_init(&segment->numbers, &numbers, error);
+    ss_array_free(&numbers);
     return status;
 }
 
@@ -156,7 +194,7 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
     const ss_manifest_segment *metadata = &segment->metadata;
     const bool is_complete = !use->records_only && !use->blocks_only;
     const uint32_t table_count = use->records_only ? 1 : metadata->plan.table_count;
-    const uint32_t file_count = table_count + (metadata->has_ids ? 1 : 0);
+    const uint32_t file_count = table_count + ss_file_count(metadata) - metadata->plan.table_count;
     sstore_status status = SSTORE_OK;
     segment->tables = ss_alloc_sparse(table_count *
                                       sizeof *segment->tables); /* most of it codes, which few tables need */
@@ -164,9 +202,11 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
         return ss_fail_memory(error, table_count * sizeof *segment->tables);
     segment->table_count = table_count;
     for (uint32_t i = 0; status == SSTORE_OK && i < file_count; i++) {
-        const uint32_t number = i < table_count ? i : SS_IDS_NUMBER;
+        const uint32_t number = i < table_count ? i : ss_file_number(metadata, metadata->plan.table_count);
         sstore_error problem;
         status = open_blocks(segment, dir, number, use, &problem);
+        if (status == SSTORE_OK && use->few_files)
+            ss_block_reader_close_file(block_file(segment, number));
         if (status != SSTORE_OK && use->on_problem != NULL && ss_is_of_one_file(&problem)) { /* leave it out */
             ss_block_reader_close(block_file(segment, number));
             *block_file(segment, number) = (ss_block_reader){.file = SS_FILE_NONE};
@@ -188,6 +228,10 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
         status = open_ranks(segment, error);
     if (status == SSTORE_OK && metadata->has_ids)
         status = open_keys(segment, SS_IDS_NUMBER, error);
+    if (status == SSTORE_OK && ss_is_names(metadata->kind))
+        status = open_keys(segment, SS_NAMES_NUMBER, error);
+    if (status == SSTORE_OK && ss_is_names(metadata->kind))
+        status = open_numbers(segment, error);
     if (status == SSTORE_OK)
         ss_directory_release(segment->directory);
     return status;
@@ -287,14 +331,17 @@ static sstore_status open_indexes(const ss_dir *store, const ss_manifest_segment
                                   ss_segment *segment, sstore_error *error)
 {
     const uint32_t words = ss_word_index_count(metadata), wanted = use->without_words ? 0 : words;
+    const uint32_t count = ss_index_count(metadata);
     sstore_status status = SSTORE_OK;
     segment->indexes = ss_alloc(wanted, sizeof(ss_segment *));
     if (segment->indexes == NULL)
         return ss_fail_memory(error, wanted * sizeof(ss_segment *));
     for (; status == SSTORE_OK && segment->index_count < wanted; segment->index_count++)
         status = open_index(store, metadata, segment->index_count, use, &segment->indexes[segment->index_count], error);
-    if (status == SSTORE_OK && words < ss_index_count(metadata))
+    if (status == SSTORE_OK && words < count)
         status = open_index(store, metadata, words, use, &segment->id_index, error);
+    if (status == SSTORE_OK && words + 1 < count)
+        status = open_index(store, metadata, words + 1, use, &segment->names, error);
     return status;
 }
 
@@ -325,6 +372,7 @@ void ss_segment_release(ss_segment *segment)
     for (uint32_t i = 0; i < segment->index_count; i++)
         ss_segment_release(segment->indexes[i]);
     ss_segment_release(segment->id_index);
+    ss_segment_release(segment->names);
     ss_free(segment->indexes);
     for (uint32_t i = 0; i < segment->table_count; i++) {
         ss_block_reader_close(&segment->tables[i].blocks);
@@ -334,6 +382,8 @@ void ss_segment_release(ss_segment *segment)
     ss_array_free(&segment->ranks);
     ss_block_reader_close(&segment->ids);
     ss_key_index_free(&segment->ids_keys);
+    ss_key_index_free(&segment->numbers);
+    ss_free(segment->fragments);
     ss_directory_close(segment->directory);
     ss_free(segment);
 }

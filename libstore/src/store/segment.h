@@ -79,14 +79,17 @@ typedef struct ss_segment {
     uint32_t index_count;
     struct ss_segment **indexes; /* the word indexes, one a word; owned. Table 0 then holds whole fingerprints. Only
                                     with ss_segment_use.on_problem: NULL for one that cannot be opened */
-    struct ss_segment *id_index; /* owned; NULL: there is none, or as above */
+    struct ss_segment *id_index; /* owned; NULL: there is none, or as above. So is the next one */
+    struct ss_segment *names;
     ss_directory *directory;
     uint32_t table_count; /* open ones */
     ss_table *tables;
     ss_array ranks;        /* the first rank of each block of table 0 */
-    ss_block_reader ids;   /* like ids_keys, only in a store with ids */
-    ss_key_index ids_keys; /* each block's last rank */
+    ss_block_reader ids;   /* like ids_keys, only in a store with ids; of a part for names, their column */
+    ss_key_index ids_keys; /* each block's last rank; of names, last id */
     ss_checked_blocks checked_ids;
+    ss_key_index numbers;    /* of names: the number of each block's first one */
+    ss_fragments *fragments; /* of names; else NULL */
     ss_cost_model costs;
     atomic_int filler;                             /* of a table's code: checked_block.h */
     atomic_uchar planned[SS_FINGERPRINT_BITS + 1]; /* an ss_planning for each distance of queries */

@@ -22,10 +22,12 @@ static uint64_t block_file_bytes(uint64_t block_count, uint32_t block_bytes, sst
 static uint64_t part_bytes(const ss_manifest_segment *segment, sstore_io io)
 {
     uint64_t bytes = segment->directory_bytes + sizeof(ss_segment) + segment->plan.table_count * sizeof(ss_table);
-    for (uint32_t i = 0; i < segment->plan.table_count + (segment->has_ids ? 1 : 0); i++) {
-        const ss_manifest_file *file = i < segment->plan.table_count ? &segment->tables[i] : &segment->ids;
+    for (uint32_t i = 0; i < ss_file_count(segment); i++) {
+        const ss_manifest_file *file = ss_file_entry(segment, i);
         bytes += ss_key_index_bytes(file->block_count) + block_file_bytes(file->block_count, segment->block_bytes, io);
     }
+    if (ss_is_names(segment->kind))
+        bytes += ss_key_index_bytes(segment->ids.block_count) + sizeof(ss_fragments);
     return bytes;
 }
 
@@ -91,10 +93,12 @@ static bool is_of(const ss_segment *open, const ss_manifest_segment *metadata)
 static bool is_of_with_indexes(const ss_segment *open, const ss_manifest_segment *metadata)
 {
     const uint32_t words = ss_word_index_count(metadata), count = ss_index_count(metadata);
-    bool is_same = is_of(open, metadata) && open->index_count == words && (open->id_index != NULL) == (count > words);
+    bool is_same = is_of(open, metadata) && open->index_count == words && (open->id_index != NULL) == (count > words) &&
+                   (open->names != NULL) == (count > words + 1);
     for (uint32_t i = 0; is_same && i < words; i++)
         is_same = is_of(open->indexes[i], &metadata->indexes[i]);
-    return is_same && (open->id_index == NULL || is_of(open->id_index, &metadata->indexes[words]));
+    return is_same && (open->id_index == NULL || is_of(open->id_index, &metadata->indexes[words])) &&
+           (open->names == NULL || is_of(open->names, &metadata->indexes[words + 1]));
 }
 
 /* The segment with this metadata that another handle of the store has open; NULL if there is none. */
