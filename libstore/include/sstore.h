@@ -190,7 +190,8 @@ typedef struct sstore_open_options {
  *    system takes these pages back when it needs them, but not their page tables, which take a five-hundredth of them.
  *  - MEMORY: the same as PREAD, and all block files.
  *
- * Each segment also takes about 20 KiB, and a file descriptor for each table, for the ids and for the directory. With
+ * Each segment also takes about 20 KiB, and a file descriptor for each table, for the ids and for the directory; with
+ * names, so does the part for them, and a cursor takes up to 200 KiB more. With
  * more than 64 bits, each word index of a segment (one a word, unless the segment only removes) takes the same, and so
  * does an id index. No descriptor is kept for a directory of at most 64 KiB, for any block file in mode MEMORY, for one
  * of at most 1 MiB in mode MMAP, and for one of an index of at most 1 MiB in mode PREAD. (Those of 1 MiB are kept if
@@ -261,7 +262,8 @@ SSTORE_API uint64_t sstore_cursor_block_count(const sstore_cursor *cursor);
  * The phases of a call, in `phase`:
  *  - builds: "sorting" crowded buckets, "counting" records or a table's fingerprints, "writing" a table (table 0 with
  *    the ids), "permuting" table 0 for another table; with several words "dividing" the fingerprints into one of their
- *    words, and then the phases of that word's index; with an id index, the same for the ids
+ *    words, and then the phases of that word's index; with an id index, the same for the ids; with names, "naming" the
+ *    ids twice, and then the phases of the index of names
  *  - batches of queries: "answering" queries; `done` rises after each round of up to 2^20 of them
  *  - sstore_verify(): "verifying" tables, ids and records
  *  - sstore_reindex(): "indexing" a table (table 0 with the ids)
@@ -418,7 +420,16 @@ SSTORE_API sstore_status sstore_iterate_matches(const sstore *store, const uint6
 /* The number of bits in which two fingerprints of `fingerprint_bits` bits differ: 64, or another multiple of 64. */
 SSTORE_API uint32_t sstore_hamming_distance(const uint64_t *a, const uint64_t *b, uint32_t fingerprint_bits);
 
-/* ===== Records by id ===== */
+/* ===== Records by id, and names ===== */
+
+/* A name of an id, such as the path or URL of a document: 1 to SSTORE_MAX_NAME_BYTES bytes, any but NUL and newline. It
+ * is not terminated. */
+typedef struct sstore_name {
+    const char *bytes;
+    size_t size;
+} sstore_name;
+
+#define SSTORE_MAX_NAME_BYTES 65536
 
 /*
  * Report every record that has one of `count` ids, in any order and with repeats: query_index is that of the id in
@@ -432,6 +443,25 @@ SSTORE_API uint32_t sstore_hamming_distance(const uint64_t *a, const uint64_t *b
  */
 SSTORE_API sstore_status sstore_get(sstore_cursor *cursor, const uint64_t *ids, size_t count, sstore_match_fn on_match,
                                     void *context, sstore_error *error);
+
+/* Report every record whose id has one of `count` names, in any order and with repeats: query_index is that of the name
+ * in `names`, the distance is 0. A name that no record has reports nothing. Several ids may have a name, and several
+ * records an id. Names are looked up in their order, each in two reads a segment, one for each id and those of
+ * sstore_get() for its records. Allocates nothing.
+ * Errors: ARGUMENT (a store without names, no name), IO, DAMAGED. Records that were reported before an error are
+ * right. */
+SSTORE_API sstore_status sstore_get_named(sstore_cursor *cursor, const sstore_name *names, size_t count,
+                                          sstore_match_fn on_match, void *context, sstore_error *error);
+
+/* Called for an id that has a name: `index` is that of the id in the call's array. */
+typedef int (*sstore_name_fn)(void *context, size_t index, uint64_t id, const sstore_name *name);
+
+/* Report the names of `count` ids, in any order and with repeats, such as those of matches. All records of the store
+ * have names, if it has any; an id that no record has reports none, or, until all segments are compacted, that of a
+ * record which was removed. Many ids of one call take less time for each. Allocates nothing.
+ * Errors: ARGUMENT (a store without names), IO, DAMAGED. Names that were reported before an error are right. */
+SSTORE_API sstore_status sstore_names(sstore_cursor *cursor, const uint64_t *ids, size_t count, sstore_name_fn on_name,
+                                      void *context, sstore_error *error);
 
 /* ===== All records ===== */
 
@@ -460,7 +490,7 @@ typedef struct sstore_builder sstore_builder;
  */
 typedef struct sstore_change {
     size_t struct_size;          /* set by the caller */
-    uint64_t given_count;        /* records, fingerprints or ids that were given, with repeats; of a merge, the
+    uint64_t given_count;        /* records, fingerprints, ids or names that were given, with repeats; of a merge, the
                                     records of the inputs; of a compaction 0 */
     uint64_t added_count;        /* records that the store did not have and has now. An addition ignores present and
                                     repeated ones */
@@ -473,7 +503,7 @@ typedef struct sstore_change {
     uint32_t segment_count;      /* now */
     uint32_t segment_count_before;
     bool ids_checked;       /* see above */
-    uint64_t absent_count;  /* of a removal: given records, ids, or fingerprints without ids, of which the store
+    uint64_t absent_count;  /* of a removal: given records, ids, names, or fingerprints without ids, of which the store
                                     had no record. Among very many, a repeated one may be counted more than once */
     char damaged_file[512]; /* of an older segment, or "": the change was to be merged with it, and was published
                                     as a segment of its own instead. Not escaped. sstore_verify() tells more */
@@ -493,11 +523,11 @@ typedef int (*sstore_absent_fn)(void *context, uint64_t id);
  * group, fingerprint_bits, and the options that its line names. It fails with ARGUMENT if another option is neither 0
  * nor as in the initializer. It ignores the context of a callback that is NULL. The texts are copied.
  *
- *   build, sstore_builder_create():         plan, recipe, distance, no_ids, id_index, replace, first_id,
+ *   build, sstore_builder_create():         plan, recipe, distance, no_ids, id_index, names, replace, first_id,
  *                                           expected_record_count, expected_max_id
  *   add, sstore_builder_create_addition():  plan, recipe, no_compact, check_ids, expected_record_count, expected_max_id
  *   remove, sstore_remover_create():        recipe, no_compact, on_absent, expected_record_count, expected_max_id
- *   merge:                                  plan, id_index, replace, shard, shard_count
+ *   merge:                                  plan, id_index, replace, raise_ids, shard, shard_count
  *   compact:                                plan, recipe, id_index
  *   dedup, sstore_dedup_open():             plan, recipe, distance, no_compact, check_ids, publish_every, limit
  */
@@ -541,6 +571,8 @@ typedef struct sstore_write_options {
                                   takes about 4.5 bytes for each id below 2^32, otherwise about 9. A store that is
                                   changed keeps its index; a merged one also has one if all inputs have; a compaction
                                   of ALL segments adds one */
+    bool names;                /* each id has a name, which sstore_builder_add_named() takes; with an id index. A store
+                                  that is changed keeps its names, and so does a merged one: see sstore_merge() */
     bool replace;              /* replace a store at the path, once the new one is complete */
     uint32_t shard;            /* take only the records of this shard, from 0, of as many as shard_count says */
     uint32_t shard_count;      /* 0: all records */
@@ -549,6 +581,7 @@ typedef struct sstore_write_options {
     bool no_compact;   /* leave the segments of the store as they are: see "How changes keep a store compact" */
     bool check_ids;    /* fill conflict_count, min_conflicting_id and ids_checked of sstore_change; of dedup, for all
                           publications together */
+    bool raise_ids;    /* raise the ids of each input by the next ids of those before it: see sstore_merge() */
     uint64_t first_id; /* the id of the first record without one. Merged parts need different ones */
     uint64_t expected_record_count; /* approximate; 0: unknown. See sstore_builder_needs() */
     uint64_t expected_max_id;       /* approximate, of given ids; 0: they are like assigned ones */
@@ -563,7 +596,7 @@ typedef struct sstore_write_options {
 #define SSTORE_WRITE_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
         sizeof(sstore_write_options), 0, 0, 0, NULL, false, 0, NULL, NULL, NULL, NULL, SSTORE_OWN_DISTANCE, 0, false,  \
-            false, false, 0, 0, false, false, 0, 0, 0, NULL, NULL, 0, 0                                                \
+            false, false, false, 0, 0, false, false, false, 0, 0, 0, NULL, NULL, 0, 0                                  \
     }
 
 /* Begin a store at `path`. The folder is made; with `replace`, an existing store is locked against other writers, while
@@ -643,6 +676,14 @@ SSTORE_API sstore_status sstore_builder_set_recipe(sstore_builder *builder, cons
 SSTORE_API sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
                                             size_t count, sstore_error *error);
 
+/* As sstore_builder_add(), in a store with names: names[i] is the name of the id of record i. Several records may have
+ * an id, but an id has one name. If it is given another one, in this build or before in the store, this call or
+ * sstore_builder_finish() fails with ARGUMENT. The names are copied: into an eighth of memory_bytes, and then into
+ * tmp_dir. */
+SSTORE_API sstore_status sstore_builder_add_named(sstore_builder *builder, const uint64_t *fingerprints,
+                                                  const uint64_t *ids, const sstore_name *names, size_t count,
+                                                  sstore_error *error);
+
 /* Leave out the next `count` ids that records without ids would get. So a caller that skips rows of its input can keep
  * the numbers of the other rows as their ids. Does nothing in a store without ids. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_builder_skip_ids(sstore_builder *builder, uint64_t count, sstore_error *error);
@@ -684,6 +725,11 @@ SSTORE_API uint32_t sstore_remover_fingerprint_bits(const sstore_remover *remove
 SSTORE_API sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fingerprints,
                                                const uint64_t *ids, size_t count, sstore_error *error);
 
+/* Remove all records whose ids have one of `count` names, in a store with names: those that sstore_get_named() finds. A
+ * name that no record has counts as absent, without a call of on_absent. Errors: as sstore_remover_remove(). */
+SSTORE_API sstore_status sstore_remover_remove_named(sstore_remover *remover, const sstore_name *names, size_t count,
+                                                     sstore_error *error);
+
 /* Publish the removals, durably, and free the remover, as sstore_builder_finish() does. Errors: as there. */
 SSTORE_API sstore_status sstore_remover_finish(sstore_remover *remover, sstore_change *change_out, sstore_error *error);
 
@@ -702,7 +748,10 @@ SSTORE_API void sstore_remover_abort(sstore_remover *remover);
  * of the XXH3-64 of its words, each 8 bytes, little-endian, times shard_count, divided by 2^32. Each record is in
  * exactly one shard. Near-duplicates may be in different ones, so a query must search all shards.
  *
- * Parts must have different ids (see first_id), or records of different parts are taken for one. All inputs are open at
+ * Parts must have different ids (see first_id), or records of different parts are taken for one. If the ids of all of
+ * them begin with 0, set raise_ids: the ids of each input are raised by the next ids of those before it, and the
+ * result is that of one build of all the records in the order of the inputs. All inputs have names, or none has (else
+ * ARGUMENT), and none gives an id another name than one before it (else ARGUMENT). All inputs are open at
  * the same time. Each takes about 50 KiB (with blocks of 4 KiB) and three file descriptors. Together they may take half
  * of memory_bytes (else ARGUMENT); a limit below 64 MiB is not enforced. `change_out` may be NULL.
  * Errors: as sstore_open(), sstore_builder_create() and sstore_builder_finish().

@@ -20,12 +20,14 @@ typedef struct sstore_statistics {
     uint64_t distinct_count; /* of distinct fingerprints, summed over the segments that add: exact for one segment */
     uint64_t removed_count;  /* removed records that take space until they are compacted away */
     uint64_t next_id;        /* the id that the next record without one would get; 0 in a store without ids */
-    uint64_t tables_bytes;   /* of all segments, as the next seven */
+    uint64_t tables_bytes;   /* of all segments, as the next ten */
     uint64_t fingerprints_bytes; /* of whole fingerprints; 0 if they have 64 bits, as the next one */
     uint64_t ranks_bytes;        /* of the columns that lead from words to fingerprints */
     uint64_t ids_bytes;          /* of the id columns; 0 without ids */
     uint64_t ids_block_count;
     uint64_t id_index_bytes; /* of the id indexes; 0 without */
+    uint64_t name_count;     /* of names, summed over the segments that add; 0 without, as the next two */
+    uint64_t names_bytes, name_index_bytes;
     uint64_t directory_bytes;
     uint64_t manifest_bytes;
     uint64_t total_bytes;  /* of all files */
@@ -36,13 +38,14 @@ typedef struct sstore_statistics {
     uint32_t block_bytes;      /* of the largest segment */
     uint32_t fingerprint_bits; /* 64 a word */
     uint32_t distance;         /* the k that the store was built for */
-    bool has_ids, has_id_index;
+    bool has_ids, has_id_index, has_names;
     char recipe[512]; /* how the fingerprints were made, or "". Escaped by sstore_escape(), and cut to fit */
 } sstore_statistics;
 
 #define SSTORE_STATISTICS_INIT                                                                                         \
     {                                                                                                                  \
-        sizeof(sstore_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false, ""        \
+        sizeof(sstore_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false,  \
+            false, ""                                                                                                  \
     }
 
 /* Fill *statistics_out. Reads nothing from disk. Errors: ARGUMENT. */
@@ -55,6 +58,7 @@ typedef struct sstore_segment_statistics {
     uint64_t tables_bytes;
     uint64_t fingerprints_bytes, ranks_bytes; /* as in sstore_statistics */
     uint64_t ids_bytes, ids_block_count, id_index_bytes;
+    uint64_t name_count, names_bytes, name_index_bytes;
     uint64_t directory_bytes;
     uint64_t total_bytes;
     uint32_t table_count;
@@ -66,7 +70,7 @@ typedef struct sstore_segment_statistics {
 
 #define SSTORE_SEGMENT_STATISTICS_INIT                                                                                 \
     {                                                                                                                  \
-        sizeof(sstore_segment_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", ""                           \
+        sizeof(sstore_segment_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", ""                  \
     }
 
 /* Fill *statistics_out for segment `segment` (from 0, the oldest). Reads nothing from disk. Errors: ARGUMENT. */

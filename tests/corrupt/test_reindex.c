@@ -358,9 +358,11 @@ static void check_shape(const shape *self, uint64_t seed)
     options.plan = self->plan;
     options.block_bytes = self->block_bytes;
     options.id_index = self->id_index;
+    stores_are_named = self->id_index && self->count != 1;
     snprintf(path, sizeof path, "%s", scratch_path("%s", name));
     snprintf(saved, sizeof saved, "%s", scratch_path("shaped-saved"));
     assert_ok(store_build(path, &options, &data, 0, &error), &error);
+    stores_are_named = false;
     folder_copy(path, saved);
     const uint32_t count = list_segments(path, folders);
     directory_lose(scratch_path("%s/%s/" DIRECTORY, name, folders[0]), LOSS_GONE, &random);

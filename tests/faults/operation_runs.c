@@ -16,6 +16,7 @@ static sstore_write_options build_options(const operation *self, uint32_t thread
     options.threads = threads;
     options.plan = "2";
     options.id_index = self->id_index;
+    stores_are_named = self->names;
     return options;
 }
 
@@ -221,6 +222,33 @@ static int check_id(void *context, const sstore_match *record)
     return 0;
 }
 
+static int check_name(void *context, size_t index, uint64_t id, const sstore_name *name)
+{
+    char buffer[100];
+    const sstore_name wanted = store_name_of(id, buffer);
+    (*(size_t *)context)++;
+    assert_int_equal(name->size, wanted.size);
+    assert_memory_equal(name->bytes, wanted.bytes, name->size);
+    return 0;
+}
+
+/* Look up the names of all ids, and records by some names. */
+static sstore_status check_names(const operation *self, sstore_cursor *cursor, sstore_error *error)
+{
+    size_t count = 0;
+    char buffer[100];
+    found_ids found = {.self = self};
+    sstore_status status = sstore_names(cursor, self->before.ids, self->before.count, check_name, &count, error);
+    if (status != SSTORE_OK)
+        return status;
+    assert_int_equal(count, self->before.count);
+    const sstore_name name = store_name_of(self->before.ids[0], buffer);
+    status = sstore_get_named(cursor, &name, 1, check_id, &found, error);
+    if (status == SSTORE_OK)
+        assert_int_equal(found.count, 1);
+    return status;
+}
+
 /* Look up records by their ids, by the index or without one. */
 static sstore_status check_ids(const operation *self, sstore_cursor *cursor, sstore_error *error)
 {
@@ -229,7 +257,7 @@ static sstore_status check_ids(const operation *self, sstore_cursor *cursor, sst
     const sstore_status status = sstore_get(cursor, self->before.ids, count, check_id, &found, error);
     if (status == SSTORE_OK)
         assert_int_equal(found.count, count);
-    return status;
+    return status == SSTORE_OK && self->names ? check_names(self, cursor, error) : status;
 }
 
 /* Read the matches or pairs of an iterator, of which there are so many, within 3; or records of clusters. */

@@ -53,7 +53,7 @@ static void must(const operation *self, operation_fn run)
 static void lose_directories(const operation *self, rng *random)
 {
     file_list files = file_list_make(self->path, "directory.mdb");
-    assert_int_equal(files.count, widened_words == 1 ? 3 : 3 + 2 * widened_words);
+    assert_int_equal(files.count, (widened_words == 1 ? 3 : 3 + 2 * widened_words) + (self->names ? 4 : 0));
     for (size_t i = 0; i < files.count; i += 2)
         directory_lose(scratch_path("stage/%s", files.names[i]), i == 0 ? LOSS_GONE : LOSS_BIT, random);
     file_list_free(&files);
@@ -112,6 +112,11 @@ void operations_make(uint64_t seed, operation operations[OPERATION_COUNT])
         {.name = "read", .run = run_read, .id_index = true},
         {.name = "read-memory", .run = run_read_memory},
         {.name = "join", .run = run_join},
+        {.name = "build-named", .run = run_build, .writes = true, .names = true},
+        {.name = "compact-named", .run = run_compact, .writes = true, .names = true},
+        {.name = "reindex-named", .run = run_reindex, .writes = true, .mends = true, .names = true},
+        {.name = "add-merged-named", .run = run_add, .writes = true, .merges = true, .names = true},
+        {.name = "read-named", .run = run_read, .id_index = true, .names = true},
     };
     for (size_t i = 0; i < OPERATION_COUNT; i++) {
         operations[i] = all[i];
@@ -236,7 +241,7 @@ void operation_check_tidy(const operation *self)
     file_list files = file_list_make(self->path, "");
     for (size_t i = 0; i < files.count; i++) {
         folders += strstr(files.names[i], "/directory.mdb") != NULL && strstr(files.names[i], "/word-") == NULL &&
-                   strstr(files.names[i], "/id-index") == NULL;
+                   strstr(files.names[i], "/id-index") == NULL && strstr(files.names[i], "/names/") == NULL;
         if (strncmp(files.names[i], "seg-", 4) != 0 && strcmp(files.names[i], "MANIFEST") != 0)
             fail_msg("%s was left behind", files.names[i]);
     }

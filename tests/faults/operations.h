@@ -24,7 +24,7 @@ struct operation {
     bool writes;                       /* and the next one removes leftovers */
     bool mends;                        /* the store before it cannot be opened */
     bool merges;                       /* with the segments of the store */
-    bool id_index;                     /* of the store */
+    bool id_index, names;              /* of the store */
     char saved[OPERATIONS_PATH_BYTES]; /* the store before it; "": none */
     char path[OPERATIONS_PATH_BYTES];
     data_set first, second;   /* records in the store, and others */
@@ -35,7 +35,7 @@ struct operation {
 };
 
 /* Make the operations, with their stores in scratch folders. */
-#define OPERATION_COUNT 14u
+#define OPERATION_COUNT 19u
 void operations_make(uint64_t seed, operation operations[OPERATION_COUNT]);
 void operations_free(operation operations[OPERATION_COUNT]);
 

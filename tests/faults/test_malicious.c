@@ -174,6 +174,29 @@ static sstore_status get(subject *self, effort *count, sstore_error *error)
     return sstore_get(self->cursor, ids, 3, take_match, count, error);
 }
 
+static int take_name(void *context, size_t index, uint64_t id, const sstore_name *name)
+{
+    const sstore_match match = {.query_index = index};
+    return take_match(context, &match);
+}
+
+/* Names of some ids, and records by name, if the store has names. */
+static sstore_status get_named(subject *self, effort *count, sstore_error *error)
+{
+    static const uint64_t ids[] = {0, 17, UINT64_MAX};
+    char buffers[3][100];
+    sstore_name names[3];
+    sstore_statistics facts = SSTORE_STATISTICS_INIT;
+    sstore_status status = sstore_stat(self->store, &facts, error);
+    if (status != SSTORE_OK || !facts.has_names)
+        return status;
+    for (int i = 0; i < 3; i++)
+        names[i] = store_name_of(ids[i], buffers[i]);
+    count->max_reported *= 6;
+    status = sstore_names(self->cursor, ids, 3, take_name, count, error);
+    return status == SSTORE_OK ? sstore_get_named(self->cursor, names, 3, take_match, count, error) : status;
+}
+
 static int count_prefixes(void *context, const sstore_table_explanation *explanation)
 {
     ((effort *)context)->prefixes += explanation->probe_count;
@@ -228,6 +251,7 @@ static const struct {
     {"nearest", query_nearest, 0, 0, EDITED_MAX_WORDS *SSTORE_MAX_DISTANCE + 1, 0, true, 0},
     {"batch", query_batch, 0, 0, 17, MATCH_BYTES, true, ROUND_BYTES},
     {"get", get, 2, 0, 3, 0, true, 0},
+    {"get named", get_named, 2, 0, 6, 0, true, 0},
     {"explain", explain, 0, 0, SSTORE_MAX_BUILD_DISTANCE + 1, 0, true, 0},
     {"each record", each_record, 2, 0, 0, 0, true, 0},
     {"clusters", clusters, 24, 8, 0, 0, true, JOIN_BYTES},

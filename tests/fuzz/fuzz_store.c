@@ -5,6 +5,7 @@
  *   1 byte: the shape; 1 byte: how it is read; 1 byte: what else is read; 1 byte: what is written; then the changes, as
  *   support/edited_store.c takes them
  */
+#include <string.h>
 #include <unistd.h>
 
 #include "output/walk.h"
@@ -109,6 +110,25 @@ static int take_record_of_id(void *context, const sstore_match *record)
     return enough(context);
 }
 
+static int take_name(void *context, size_t index, uint64_t id, const sstore_name *name)
+{
+    FUZZ_CHECK(name->size > 0 && name->size <= SSTORE_MAX_NAME_BYTES && memchr(name->bytes, 0, name->size) == NULL);
+    return enough(context);
+}
+
+/* The names of ids, records by these names, and by others that the store can have. */
+static void get_named(session *self, sstore_cursor *cursor, const uint64_t *ids, size_t count)
+{
+    sstore_name names[4];
+    char buffers[4][100];
+    sstore_error error;
+    for (size_t i = 0; i < count; i++)
+        names[i] = store_name_of(ids[i], buffers[i]);
+    self->reported = 0;
+    check_status(sstore_names(cursor, ids, count, take_name, self, &error), &error);
+    check_status(sstore_get_named(cursor, names, count, take_record_of_id, self, &error), &error);
+}
+
 /* Records by id: of ids that records have, and of others. */
 static void get(session *self, sstore_cursor *cursor)
 {
@@ -119,6 +139,8 @@ static void get(session *self, sstore_cursor *cursor)
     self->reported = 0;
     if (facts.has_ids)
         check_status(sstore_get(cursor, ids, 4, take_record_of_id, self, &error), &error);
+    if (facts.has_names)
+        get_named(self, cursor, ids, 4);
 }
 
 static void query_many(session *self, uint32_t distance)
@@ -275,12 +297,14 @@ static void change(session *self, bool removes, bool by_ids)
     const sstore_write_options remove = options_to_remove(&as_built);
     sstore_error error;
     static const uint64_t ids[16] = {0, 1, 2, 3, 4, 5, 6, 7, UINT64_MAX};
+    stores_are_named = self->made->has_names;
     if (by_ids)
         remove_ids(self, ids, 16);
     else
         check_written(removes ? store_remove(self->path, &remove, self->made->queries, NULL, 16, NULL, &error)
                               : store_add(self->path, &add, self->made->queries, ids, 16, NULL, &error),
                       &error);
+    stores_are_named = false;
 }
 
 static int take_answer(void *context, const sstore_dedup_answer *answer)

@@ -12,6 +12,7 @@
 #include "sstore_statistics.h"
 #include "support/iterate.h"
 #include "support/lost_directory.h"
+#include "support/name_of_id.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
@@ -41,6 +42,8 @@ typedef struct living {
     uint32_t block_bytes;
     id_source ids;
     bool id_index;
+    bool has_names;
+    id_name_kind names;
     bool crawls; /* small steps in a large store, compacted only by tiers */
     sstore *old; /* a handle on an earlier state, or NULL */
     record_set old_truth;
@@ -124,17 +127,29 @@ static record_set choose_records(living *self, size_t count, bool assigned)
     return chosen;
 }
 
+/* Add records begin .. end - 1 to the builder. */
+static void give_some(living *self, sstore_builder *builder, const record_set *records, size_t begin, size_t end,
+                      bool assigned)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    const uint64_t *fingerprints = record_set_at(records, begin);
+    const uint64_t *ids = self->ids != IDS_NONE && !assigned ? records->ids + begin : NULL;
+    if (!self->has_names) {
+        assert_ok(sstore_builder_add(builder, fingerprints, ids, end - begin, &error), &error);
+        return;
+    }
+    sstore_name *names = id_names(self->names, run_seed, records->ids + begin, end - begin);
+    assert_ok(sstore_builder_add_named(builder, fingerprints, ids, names, end - begin, &error), &error);
+    free(names);
+}
+
 /* Add records to the builder, in two calls, and to the truth. */
 static void give_records(living *self, sstore_builder *builder, const record_set *records, bool assigned)
 {
-    sstore_error error = {.status = SSTORE_OK};
-    const bool ids = self->ids != IDS_NONE && !assigned;
     const size_t part = records->count / 3;
     assert_int_equal(sstore_builder_fingerprint_bits(builder), 64 * self->maker.words);
-    assert_ok(sstore_builder_add(builder, records->fingerprints, ids ? records->ids : NULL, part, &error), &error);
-    assert_ok(sstore_builder_add(builder, record_set_at(records, part), ids ? records->ids + part : NULL,
-                                 records->count - part, &error),
-              &error);
+    give_some(self, builder, records, 0, part, assigned);
+    give_some(self, builder, records, part, records->count, assigned);
 }
 
 static void take_records(living *self, const record_set *records)
@@ -381,6 +396,74 @@ static void check_ids(living *self, sstore *store, const record_set *truth)
     sstore_cursor_free(cursor);
 }
 
+/* What sstore_names() found. */
+typedef struct named_ids {
+    const living *self;
+    const uint64_t *ids;
+    bool *are_found;
+} named_ids;
+
+static int check_name(void *context, size_t index, uint64_t id, const sstore_name *name)
+{
+    static char buffer[ID_NAME_CAPACITY];
+    const named_ids *found = context;
+    const sstore_name wanted = id_name(found->self->names, run_seed, id, buffer);
+    assert_int_equal(id, found->ids[index]);
+    assert_false(found->are_found[index]);
+    found->are_found[index] = true;
+    assert_int_equal(name->size, wanted.size);
+    assert_memory_equal(name->bytes, wanted.bytes, wanted.size);
+    return 0;
+}
+
+/* The names of all ids that records have, and of others. */
+static void check_names(living *self, sstore *store, const record_set *truth)
+{
+    sstore_cursor *cursor = store_must_cursor(store);
+    sstore_error error = {.status = SSTORE_OK};
+    const size_t count = truth->count + 20;
+    uint64_t *ids = malloc(count * sizeof *ids);
+    named_ids found = {.self = self, .ids = ids, .are_found = calloc(count, sizeof *found.are_found)};
+    if (truth->count > 0)
+        memcpy(ids, truth->ids, truth->count * sizeof *ids);
+    for (size_t i = truth->count; i < count; i++)
+        ids[i] = rng_next(&self->random) >> rng_below(&self->random, 64);
+    assert_ok(sstore_names(cursor, ids, count, check_name, &found, &error), &error);
+    for (size_t i = 0; i < truth->count; i++)
+        assert_true(found.are_found[i]);
+    free(found.are_found);
+    free(ids);
+    sstore_cursor_free(cursor);
+}
+
+/* Records by name: those of all ids that have it. */
+static void check_named(living *self, sstore *store, const record_set *truth)
+{
+    sstore_cursor *cursor = store_must_cursor(store);
+    sstore_error error = {.status = SSTORE_OK};
+    matches got = {.words = self->maker.words}, wanted = got;
+    uint64_t ids[QUERIES];
+    const size_t count = rng_below(&self->random, QUERIES + 1);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = truth->count == 0 || rng_one_in(&self->random, 4) ? rng_next(&self->random) >> 50
+                                                                   : truth->ids[rng_below(&self->random, truth->count)];
+    sstore_name *asked = id_names(self->names, run_seed, ids, count);
+    sstore_name *all = id_names(self->names, run_seed, truth->ids, truth->count);
+    for (uint64_t i = 0; i < count; i++)
+        for (size_t j = 0; j < truth->count; j++)
+            if (all[j].size == asked[i].size && memcmp(all[j].bytes, asked[i].bytes, asked[i].size) == 0)
+                matches_put(&wanted, &i, 0, record_set_at(truth, j), truth->ids[j]);
+    assert_ok(sstore_get_named(cursor, asked, count, store_collect, &got, &error), &error);
+    matches_sort(&got);
+    matches_sort(&wanted);
+    assert_true(matches_equal(&got, &wanted));
+    matches_free(&got);
+    matches_free(&wanted);
+    free(asked);
+    free(all);
+    sstore_cursor_free(cursor);
+}
+
 static void check_sample(living *self, const sstore *store, const record_set *truth, bool has_removed)
 {
     uint64_t sample[SAMPLE * SSTORE_MAX_WORDS];
@@ -410,6 +493,12 @@ static void check_store(living *self, sstore *store, const record_set *truth)
     assert_int_equal(statistics.has_ids, self->ids != IDS_NONE);
     if (self->ids != IDS_NONE)
         check_ids(self, store, truth);
+    assert_int_equal(statistics.has_names, self->has_names);
+    assert_true(!self->has_names || statistics.name_count <= statistics.record_count + statistics.removed_count);
+    if (self->has_names) {
+        check_names(self, store, truth);
+        check_named(self, store, truth);
+    }
 }
 
 static void check_all(living *self)
@@ -450,6 +539,7 @@ static void build(living *self, const char *path, const record_set *records, boo
     options.block_bytes = self->block_bytes;
     options.no_ids = self->ids == IDS_NONE;
     options.id_index = self->id_index;
+    options.names = self->has_names;
     assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
     give_records(self, builder, records, assigned);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
@@ -507,14 +597,17 @@ static void begin_life(living *self, uint64_t number)
     self->maker = form_with(random, words, words == 1 ? 3 : (uint32_t)distance);
     self->ids = (id_source)rng_below(random, ID_SOURCE_COUNT);
     self->id_index = self->ids != IDS_NONE && rng_one_in(random, 2);
+    self->has_names = self->ids != IDS_NONE && rng_one_in(random, 2);
+    self->names = (id_name_kind)rng_below(random, ID_NAME_KINDS);
     self->plan = words == 1 ? plans[rng_below(random, 7)] : wide_plans[rng_below(random, 4)];
     self->block_bytes = rng_one_in(random, 2) ? 0 : UINT32_C(256) << rng_below(random, 9);
     make_pool(self);
     snprintf(self->path, sizeof self->path, "%s", scratch_path("living"));
     snprintf(self->text, sizeof self->text,
-             "case %" PRIu64 ", %s, pool of %zu, ids %u%s, plan %s, blocks %u, seed %" PRIu64, number,
+             "case %" PRIu64 ", %s, pool of %zu, ids %u%s, names %d, plan %s, blocks %u, seed %" PRIu64, number,
              form_text(&self->maker), self->pool.count, (unsigned)self->ids, self->id_index ? " with an index" : "",
-             self->plan == NULL ? "auto" : self->plan, self->block_bytes, run_seed);
+             self->has_names ? (int)self->names : -1, self->plan == NULL ? "auto" : self->plan, self->block_bytes,
+             run_seed);
     testing_doing("%s", self->text);
     self->crawls = rng_one_in(random, 2);
     const size_t count = self->crawls            ? self->pool.count

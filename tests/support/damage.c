@@ -80,10 +80,12 @@ void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes,
     options.plan = "4";
     options.recipe = RECIPE;
     options.id_index = changed && ids != DATA_NO_IDS;
+    stores_are_named = options.id_index;
     if (changed)
         build_in_steps(store, &options, &random);
     else
         store_must_build(store->path, &options, &store->data);
+    stores_are_named = false;
     store->pair_count = count_pairs(&store->truth);
     make_queries(store, &random);
 
@@ -95,7 +97,7 @@ void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes,
         printf("  %8zu bytes %s\n", store->contents[i].size, store->files.names[i]);
     }
     fflush(stdout);
-    assert_in_range(store->total_bytes, 1, (changed ? 4 : 1) * (2 * widened_words - 1) * DAMAGE_MAX_STORE_BYTES);
+    assert_in_range(store->total_bytes, 1, (changed ? 6 : 1) * (2 * widened_words - 1) * DAMAGE_MAX_STORE_BYTES);
     damage_check_whole(store);
 }
 

@@ -37,18 +37,20 @@ static const struct {
     uint32_t block_bytes;
     bool changed; /* another segment adds, and one more removes */
     uint32_t words;
-    bool id_index;
+    bool id_index, names;
 } shapes[EDITED_SHAPES] = {
-    {DATA_CLUSTERED, DATA_IDS, 120, "2", 256, false, 1, false},
-    {DATA_UNIFORM, DATA_NO_IDS, 200, "3", 256, false, 1, false},
-    {DATA_REPEATED, DATA_IDS, 300, "2", 256, false, 1, false},
-    {DATA_DENSE, DATA_ASSIGNED, 300, "4", 512, false, 1, false},
-    {DATA_CLUSTERED, DATA_ASSIGNED, 0, "2", 256, false, 1, false},
-    {DATA_CLUSTERED, DATA_IDS, 90, "2", 256, true, 1, false},
-    {DATA_DENSE, DATA_NO_IDS, 150, NULL, 256, false, 3, false},
-    {DATA_CLUSTERED, DATA_IDS, 90, NULL, 256, true, 2, false},
-    {DATA_REPEATED, DATA_ASSIGNED, 200, "1", 256, true, 1, true},
-    {DATA_CLUSTERED, DATA_IDS, 90, NULL, 256, true, 2, true},
+    {DATA_CLUSTERED, DATA_IDS, 120, "2", 256, false, 1, false, false},
+    {DATA_UNIFORM, DATA_NO_IDS, 200, "3", 256, false, 1, false, false},
+    {DATA_REPEATED, DATA_IDS, 300, "2", 256, false, 1, false, false},
+    {DATA_DENSE, DATA_ASSIGNED, 300, "4", 512, false, 1, false, false},
+    {DATA_CLUSTERED, DATA_ASSIGNED, 0, "2", 256, false, 1, false, false},
+    {DATA_CLUSTERED, DATA_IDS, 90, "2", 256, true, 1, false, false},
+    {DATA_DENSE, DATA_NO_IDS, 150, NULL, 256, false, 3, false, false},
+    {DATA_CLUSTERED, DATA_IDS, 90, NULL, 256, true, 2, false, false},
+    {DATA_REPEATED, DATA_ASSIGNED, 200, "1", 256, true, 1, true, false},
+    {DATA_CLUSTERED, DATA_IDS, 90, NULL, 256, true, 2, true, false},
+    {DATA_CLUSTERED, DATA_IDS, 90, "2", 256, true, 1, true, true},
+    {DATA_CLUSTERED, DATA_IDS, 60, NULL, 256, true, 2, true, true},
 };
 
 static void build_shape(const char *path, uint32_t shape, uint64_t queries[16 * EDITED_MAX_WORDS])
@@ -64,6 +66,7 @@ static void build_shape(const char *path, uint32_t shape, uint64_t queries[16 * 
     options.memory_bytes = 1 << 20;
     options.threads = 1;
     widened_words = shapes[shape].words;
+    stores_are_named = shapes[shape].names;
     must(store_build(path, &options, &set, 0, &error), &error);
     if (shapes[shape].changed) {
         data_set more, part = set;
@@ -78,6 +81,7 @@ static void build_shape(const char *path, uint32_t shape, uint64_t queries[16 * 
         memcpy(queries + i * widened_words, widened(&query, 1), widened_words * sizeof query);
     }
     widened_words = 1;
+    stores_are_named = false;
     data_free(&set);
 }
 
@@ -134,6 +138,12 @@ static void load_segment(const char *path, const ss_dir *dir, const ss_manifest_
         load(folder, SS_IDS_NAME, &made->files[EDITED_IDS].bytes, &made->files[EDITED_IDS].size);
         made->keys[EDITED_IDS] = load_array(directory, SS_ARRAY_KEYS, SS_IDS_NUMBER, facts->ids.block_count);
     }
+    made->is_names = ss_is_names(facts->kind);
+    if (made->is_names) {
+        load(folder, SS_NAMES_NAME, &made->files[EDITED_IDS].bytes, &made->files[EDITED_IDS].size);
+        made->keys[EDITED_IDS] = load_array(directory, SS_ARRAY_KEYS, SS_NAMES_NUMBER, facts->ids.block_count);
+        made->numbers = load_array(directory, SS_ARRAY_RANKS, SS_NAMES_NUMBER, facts->ids.block_count);
+    }
     ss_directory_close(directory);
     ss_dir_close(&inside);
 }
@@ -149,6 +159,7 @@ edited_store edited_load(const char *path)
     FUZZ_CHECK(ss_manifest_entry_count(&manifest) <= EDITED_MAX_SEGMENTS);
     load(path, SS_MANIFEST_NAME, &store.manifest, &store.manifest_bytes);
     store.has_ids = manifest.has_ids;
+    store.has_names = manifest.has_names;
     store.words = manifest.words;
     for (uint32_t i = 0; i < manifest.segment_count; i++) {
         const ss_manifest_segment *segment = &manifest.segments[i];
@@ -196,6 +207,7 @@ edited_store edited_make(uint32_t shape)
         edited_segment *to = &store.segments[i];
         to->directory = copy_of(to->directory, to->directory_bytes);
         to->ranks = array_copy(&to->ranks);
+        to->numbers = array_copy(&to->numbers);
         for (uint32_t file = 0; file < EDITED_MAX_FILES; file++) {
             to->files[file].bytes = copy_of(to->files[file].bytes, to->files[file].size);
             to->keys[file] = array_copy(&to->keys[file]);
@@ -213,6 +225,7 @@ void edited_free(edited_store *store)
             free(segment->keys[file].values);
         }
         free(segment->ranks.values);
+        free(segment->numbers.values);
         free(segment->directory);
     }
     free(store->manifest);
@@ -290,6 +303,8 @@ void edited_resize(edited_store *store, uint32_t segment, uint32_t file, size_t 
     resize_array(&edited->keys[file], block_count);
     if (file == 0 && edited->words == 1)
         resize_array(&edited->ranks, block_count);
+    if (file == EDITED_IDS && edited->is_names)
+        resize_array(&edited->numbers, block_count);
     edited->new_directory = true;
 }
 
@@ -412,7 +427,9 @@ static void move_block(edited_segment *edited, uint32_t to_file, size_t to, uint
 
 static void set_key(edited_segment *edited, uint32_t file, size_t index, uint64_t value)
 {
-    edited_array *array = file == EDITED_MAX_FILES ? &edited->ranks : &edited->keys[file];
+    edited_array *array = file != EDITED_MAX_FILES ? &edited->keys[file]
+                          : edited->is_names       ? &edited->numbers
+                                                   : &edited->ranks;
     if (array->count > 0)
         array->values[index % array->count] = value;
     edited->new_directory = true;
@@ -468,6 +485,11 @@ static void put_array(ss_directory_writer *writer, ss_array_kind kind, uint32_t 
         must(ss_directory_writer_put(writer, kind, number, 0, array->values, array->count, &error), &error);
 }
 
+static uint32_t column_number(const edited_segment *edited)
+{
+    return edited->is_names ? SS_NAMES_NUMBER : SS_IDS_NUMBER;
+}
+
 static void write_directory(edited_segment *edited)
 {
     ss_directory_writer *writer;
@@ -478,8 +500,9 @@ static void write_directory(edited_segment *edited)
     must(ss_dir_open(scratch_folder(), &dir, &error), &error);
     must(ss_directory_writer_open(&dir, (uint64_t)1 << 16, &writer, &error), &error);
     for (uint32_t file = 0; file < EDITED_MAX_FILES; file++)
-        put_array(writer, SS_ARRAY_KEYS, file == EDITED_IDS ? SS_IDS_NUMBER : file, &edited->keys[file]);
+        put_array(writer, SS_ARRAY_KEYS, file == EDITED_IDS ? column_number(edited) : file, &edited->keys[file]);
     put_array(writer, SS_ARRAY_RANKS, 0, &edited->ranks);
+    put_array(writer, SS_ARRAY_RANKS, SS_NAMES_NUMBER, &edited->numbers);
     must(ss_directory_writer_finish(writer, &size, &sum, &error), &error);
     ss_directory_writer_close(writer);
     free(edited->directory);
@@ -495,7 +518,8 @@ static bool has_ids(const edited_store *store, const edited_segment *edited, con
     const uint32_t kind = ss_load_le32(entry + SEGMENT_KIND);
     if (!edited->is_index)
         return (ss_load_le32(store->manifest + MANIFEST_FLAGS) & 1) != 0;
-    return (kind & 0xff) != SS_SEGMENT_ID_INDEX || !ss_id_index_is_packed(kind);
+    return (kind & 0xff) == SS_SEGMENT_WORD_INDEX ||
+           ((kind & 0xff) == SS_SEGMENT_ID_INDEX && !ss_id_index_is_packed(kind));
 }
 
 static ss_u128 segment_id(const edited_store *store, const edited_segment *edited, const uint8_t *entry,
@@ -554,6 +578,8 @@ static void sign_segment(edited_store *store, uint32_t number)
         if (data == NULL)
             continue;
         ss_store_u128(data + HEADER_SEGMENT, id);
+        if (edited->is_names && file == EDITED_IDS)
+            ss_store_u128(data + HEADER_LENGTHS, ss_hash128(data + HEADER_FRAGMENTS, SS_FRAGMENTS_STORED_BYTES));
         const ss_u128 checksum = ss_hash128(data, HEADER_CHECKSUM);
         ss_store_u128(data + HEADER_CHECKSUM, checksum);
         if (file == EDITED_IDS)
@@ -595,7 +621,7 @@ void edited_write(const edited_store *store, const char *path)
         (void)mkdir(folder, 0700);
         write_file(folder, SS_DIRECTORY_NAME, edited->directory, edited->directory_bytes);
         for (uint32_t file = 0; file < EDITED_MAX_FILES; file++) {
-            ss_block_file_name(name, file == EDITED_IDS ? SS_IDS_NUMBER : file);
+            ss_block_file_name(name, file == EDITED_IDS ? column_number(edited) : file);
             if (edited->files[file].bytes != NULL)
                 write_file(folder, name, edited->files[file].bytes, edited->files[file].size);
         }

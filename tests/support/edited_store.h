@@ -12,11 +12,11 @@
 
 #include "support/fuzzing.h"
 
-#define EDITED_SHAPES 10u
+#define EDITED_SHAPES 12u
 #define EDITED_MAX_WORDS 3u
 #define EDITED_MAX_SEGMENTS 40u
 #define EDITED_MAX_FILES 65u               /* block files of a segment */
-#define EDITED_IDS (EDITED_MAX_FILES - 1u) /* that of the ids, among them */
+#define EDITED_IDS (EDITED_MAX_FILES - 1u) /* that of the ids, or of the names, among them */
 
 /* An array of the directory. */
 typedef struct edited_array {
@@ -32,11 +32,12 @@ typedef struct edited_segment {
         size_t size;
     } files[EDITED_MAX_FILES];
     edited_array keys[EDITED_MAX_FILES], ranks; /* what the directory has */
+    edited_array numbers;                       /* of names: of the first one of each block */
     uint8_t *directory;
     size_t directory_bytes;
     bool new_directory; /* the arrays must be rewritten */
     uint32_t words;     /* of its fingerprints; 1 of an index */
-    bool is_index;
+    bool is_index, is_names;
 } edited_segment;
 
 /* A store in memory. */
@@ -44,7 +45,7 @@ typedef struct edited_store {
     uint8_t *manifest;
     size_t manifest_bytes;
     uint32_t segment_count;
-    bool has_ids;
+    bool has_ids, has_names;
     edited_segment segments[EDITED_MAX_SEGMENTS];
     uint32_t words;
     uint64_t queries[16 * EDITED_MAX_WORDS]; /* fingerprints of it, at first */
@@ -52,7 +53,8 @@ typedef struct edited_store {
 
 /* A copy of one of the shapes, unchanged: of one segment with ids, without, with repeated fingerprints, dense, none,
  * and of three segments, of which one removes; of three words without ids, and of two in three segments; with an id
- * index that is packed, and of two words with another one. Freed with edited_free(). */
+ * index that is packed, and of two words with another one; and two with names, of one word and of two. Freed with
+ * edited_free(). */
 edited_store edited_make(uint32_t shape);
 /* One that is at `path`. */
 edited_store edited_load(const char *path);

@@ -1,6 +1,7 @@
 #include "support/use_store.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "output/walk.h"
 #include "support/widened.h"
@@ -11,12 +12,41 @@ static const char *plan_of(const sstore_write_options *options)
     return widened_words == 1 ? options->plan : NULL;
 }
 
+bool stores_are_named;
+
+#define NAMED_AT_ONCE 1000u
+
+sstore_name store_name_of(uint64_t id, char buffer[100])
+{
+    const int size = snprintf(buffer, 100, "/%" PRIu64 "/name-%" PRIx64, id % 7, id ^ id >> 5);
+    return (sstore_name){.bytes = buffer, .size = (size_t)size};
+}
+
+/* Give records with names to a builder, whose fingerprints are widened. */
+static sstore_status add_named(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
+                               sstore_error *error)
+{
+    static char buffers[NAMED_AT_ONCE][100];
+    sstore_name names[NAMED_AT_ONCE];
+    sstore_status status = SSTORE_OK;
+    for (size_t done = 0, size; status == SSTORE_OK && done < count; done += size) {
+        size = count - done < NAMED_AT_ONCE ? count - done : NAMED_AT_ONCE;
+        for (size_t i = 0; i < size; i++)
+            names[i] = store_name_of(ids != NULL ? ids[done + i] : fingerprints[done + i], buffers[i]);
+        status = sstore_builder_add_named(builder, widened(fingerprints + done, size), ids != NULL ? ids + done : NULL,
+                                          names, size, error);
+    }
+    return status;
+}
+
 /* Give records to a builder, as many at once as can be widened. */
 static sstore_status add_records(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
                                  size_t count, sstore_error *error)
 {
     const size_t room = widened_words == 1 ? count : WIDENED_ROOM;
     sstore_status status = SSTORE_OK;
+    if (stores_are_named)
+        return add_named(builder, fingerprints, ids, count, error);
     for (size_t done = 0, size; status == SSTORE_OK && done < count; done += size) {
         size = count - done < room ? count - done : room;
         status = sstore_builder_add(builder, widened(fingerprints + done, size), ids == NULL ? NULL : ids + done, size,
@@ -34,6 +64,7 @@ sstore_status store_build(const char *path, const sstore_write_options *options,
     const uint32_t words = set->words == 0 ? 1 : set->words;
     if (set->id_kind == DATA_NO_IDS)
         mine.no_ids = true;
+    mine.names |= stores_are_named;
     mine.fingerprint_bits = 64 * widened_words * words;
     mine.plan = plan_of(&mine);
     sstore_builder *builder = NULL;

@@ -30,6 +30,12 @@ sstore_write_options options_to_compact(const sstore_write_options *build);
 sstore_write_options options_to_dedup(const sstore_write_options *build);
 sstore_cluster_options options_to_cluster(const sstore_join_options *from, bool with_singles);
 
+/* Whether the stores that these calls build, if they have ids, also have names, those of additions included: each id
+ * the one that store_name_of() tells. Ids that are assigned have the names of their fingerprints. False unless a test
+ * sets it. */
+extern bool stores_are_named;
+sstore_name store_name_of(uint64_t id, char buffer[100]);
+
 /* Add `count` records to a store in one step, or remove them. `ids` and `change_out` may be NULL. Without options, the
  * change is a segment of its own. */
 sstore_status store_add(const char *path, const sstore_write_options *options, const uint64_t *fingerprints,

@@ -216,7 +216,7 @@ static void make_hex_bytes(rng *random, rows *out)
 
 static void make_text(rng *random, rows *out)
 {
-    make_bytes(random, out, " the quick brown fox, 1234 PANGRAMS!\t\n");
+    make_bytes(random, out, " the quick brown fox, 1234 PANGRAMS!");
 }
 
 /* Characters of base64, as numbers of 6 bits, three times a multiple of 64 bits. */

@@ -123,7 +123,8 @@ uint64_t ss_cursor_bytes(const ss_manifest *manifest, sstore_io io)
     const uint32_t block_bytes = largest_block(manifest);
     const uint64_t blocks = choose_open_capacity(io, block_bytes) + slot_count(manifest);
     return sizeof(sstore_cursor) + ss_segment_plans_bytes(manifest) + manifest->segment_count * sizeof(ss_rank_count) +
-           (io == SSTORE_IO_PREAD ? blocks * block_bytes : 0) + ss_membership_bytes(manifest, true, io);
+           (io == SSTORE_IO_PREAD ? blocks * block_bytes : 0) + ss_membership_bytes(manifest, true, io) +
+           (manifest->has_names ? SS_NAME_ROOM_BYTES : 0);
 }
 
 sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_out, sstore_error *error)
@@ -148,6 +149,8 @@ sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_o
         return ss_fail_memory(error, BUFFERS_BYTES + slot_count(&store->manifest) * (uint64_t)block_bytes);
     }
     sstore_status status = ss_membership_open(&cursor->newer, store, true, &cursor->steps, error);
+    if (status == SSTORE_OK && store->manifest.has_names)
+        status = ss_name_room_open(&cursor->name, error);
     if (status != SSTORE_OK) {
         sstore_cursor_free(cursor);
         return status;
@@ -164,6 +167,7 @@ void sstore_cursor_free(sstore_cursor *cursor)
     ss_free(cursor->counts);
     ss_free(cursor->buffers);
     ss_membership_close(&cursor->newer);
+    ss_name_room_close(&cursor->name);
     ss_free(cursor);
 }
 

@@ -8,6 +8,7 @@
 #include "read/candidates.h"
 #include "read/segment_plan.h"
 #include "store/lookup.h"
+#include "store/name_column.h"
 
 /* A prefix to search for in a table: the fingerprints first .. last (permuted). */
 typedef struct ss_probe {
@@ -119,6 +120,7 @@ struct sstore_cursor {
     uint32_t candidate_count;
     ss_candidate candidates[SS_HIT_BATCH]; /* not confirmed yet */
     ss_block_slot row_slot;                /* of table 0 of the segment */
+    ss_name_room name;                     /* in a store with names */
 };
 
 /* The bytes that a cursor of a store takes. */

@@ -1,8 +1,13 @@
 /*
- * get.c - the records of ids. If the store has an id index, each segment that adds is asked for the ranks of an id, and
+ * get.c - the records of ids, or of names. A name leads to ids: each segment that adds is asked for the numbers of
+ * names with its hash, and for the name and id of each number.
+ *
+ * Ids. If the store has an id index, each segment that adds is asked for the ranks of an id, and
  * for the fingerprint of each rank; as far as no newer segment removes that record. Otherwise all records are read, and
  * each of their ids is looked up among the wanted ones.
  */
+#include <string.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "read/cursor.h"
@@ -13,7 +18,7 @@
 #define STEPS_A_SEGMENT 2u /* to check a newer segment for a record: a block of table 0, and one of ids */
 
 /* The slots of the cursor that are used. */
-enum { INDEX_SLOT, RANKS_SLOT, FINGERPRINT_SLOT };
+enum { INDEX_SLOT, RANKS_SLOT, FINGERPRINT_SLOT, NAME_INDEX_SLOT, NAME_SLOT };
 
 /* Where records go. */
 typedef struct record_sink {
@@ -36,8 +41,6 @@ typedef struct id_lookup {
     uint64_t index, id;
     uint32_t segment;       /* the one that is asked, of all from the newest to the oldest */
     bool any, any_in_newer; /* a record was found: in this segment, or in one before it */
-    bool has_last;          /* a packed index has a number for the id, */
-    uint64_t last;          /* and this is the last one */
 } id_lookup;
 
 /* Report the record of a rank, unless a newer segment has it as well. */
@@ -61,12 +64,22 @@ static sstore_status report_rank(id_lookup *self, uint64_t rank, sstore_error *e
     return report(self->sink, self->index, fingerprint, self->id);
 }
 
-/* Report the ranks that a block of a packed index has for the id; *more_out: the next block may have some. */
-static sstore_status report_packed_block(id_lookup *self, const ss_checked_blocks *checked, uint64_t number,
-                                         bool *more_out, sstore_error *error)
+/* A range of the values of a packed index, which are looked up through a slot. */
+typedef struct value_range {
+    uint64_t first, last;
+    ss_block_slot *slot;
+    bool has_found;
+    uint64_t found; /* the last one */
+    sstore_status (*take)(void *context, uint64_t value, sstore_error *error);
+    void *context;
+} value_range;
+
+/* Take the values of the range that a block has; *more_out: the next block may have some. */
+static sstore_status take_of_block(value_range *self, const ss_checked_blocks *checked, uint64_t number, bool *more_out,
+                                   sstore_error *error)
 {
-    const uint64_t first = self->id << 32, last = first | UINT32_MAX;
-    ss_block_slot *slot = &self->sink->cursor->slots.slots[INDEX_SLOT];
+    const uint64_t first = self->first, last = self->last;
+    ss_block_slot *slot = self->slot;
     uint64_t values[SS_GROUP_SIZE];
     uint32_t group = 0, last_group = 0;
     ss_block block;
@@ -83,30 +96,43 @@ static sstore_status report_packed_block(id_lookup *self, const ss_checked_block
         for (uint32_t i = 0; status == SSTORE_OK && i < count && values[i] <= last; i++) {
             if (values[i] < first)
                 continue;
-            if (self->has_last && values[i] <= self->last)
+            if (self->has_found && values[i] <= self->found)
                 return ss_block_reader_malformed(checked->reader, number, SS_BELOW_BLOCK_BEFORE, error);
-            self->has_last = true;
-            self->last = values[i];
-            status = report_rank(self, values[i] & UINT32_MAX, error);
+            self->has_found = true;
+            self->found = values[i];
+            status = self->take(self->context, values[i], error);
         }
     }
     *more_out = ss_array_at(checked->keys, number) <= last;
     return status;
 }
 
+/* Take all values of the range. */
+static sstore_status take_range(value_range *self, const ss_segment *index, sstore_error *error)
+{
+    const ss_table *table = &index->tables[0];
+    sstore_status status = SSTORE_OK;
+    bool more = true;
+    for (uint64_t number = ss_key_index_find(&table->keys, self->first);
+         status == SSTORE_OK && more && number < table->keys.keys.count; number++)
+        status = take_of_block(self, &table->checked, number, &more, error);
+    return status;
+}
+
+static sstore_status take_rank(void *context, uint64_t value, sstore_error *error)
+{
+    return report_rank(context, value & UINT32_MAX, error);
+}
+
 /* A packed index has numbers id * 2^32 + rank. */
 static sstore_status ask_packed(id_lookup *self, const ss_segment *index, sstore_error *error)
 {
-    const ss_table *table = &index->tables[0];
-    bool more = self->id <= UINT32_MAX;
-    sstore_status status = SSTORE_OK;
-    if (!more)
-        return SSTORE_OK;
-    self->has_last = false;
-    for (uint64_t number = ss_key_index_find(&table->keys, self->id << 32);
-         status == SSTORE_OK && more && number < table->keys.keys.count; number++)
-        status = report_packed_block(self, &table->checked, number, &more, error);
-    return status;
+    value_range ranks = {.first = self->id << 32,
+                         .last = self->id << 32 | UINT32_MAX,
+                         .slot = &self->sink->cursor->slots.slots[INDEX_SLOT],
+                         .take = take_rank,
+                         .context = self};
+    return self->id <= UINT32_MAX ? take_range(&ranks, index, error) : SSTORE_OK;
 }
 
 /* Another index has records (id, rank). */
@@ -139,6 +165,14 @@ static sstore_status ask_wide(id_lookup *self, const ss_segment *index, sstore_e
     return status;
 }
 
+/* Report the records that a segment adds of an id. */
+static sstore_status ask_segment(id_lookup *self, sstore_error *error)
+{
+    const ss_segment *id_index = self->sink->cursor->store->segments[self->segment]->id_index;
+    return ss_id_index_is_packed(id_index->metadata.kind) ? ask_packed(self, id_index, error)
+                                                          : ask_wide(self, id_index, error);
+}
+
 /* Look an id up in all segments, the newest first. */
 static sstore_status look_up(const record_sink *sink, uint64_t index, uint64_t id, sstore_error *error)
 {
@@ -147,13 +181,63 @@ static sstore_status look_up(const record_sink *sink, uint64_t index, uint64_t i
     sstore_status status = ss_cursor_check_stop(sink->cursor);
     ss_cursor_renew(sink->cursor);
     for (uint32_t i = store->manifest.segment_count; status == SSTORE_OK && i-- > 0;) {
-        const ss_segment *id_index = store->segments[i]->id_index;
-        if (id_index == NULL) /* the segment removes */
+        if (store->segments[i]->id_index == NULL) /* the segment removes */
             continue;
         lookup.segment = i;
         lookup.any_in_newer |= lookup.any;
-        status = ss_id_index_is_packed(id_index->metadata.kind) ? ask_packed(&lookup, id_index, error)
-                                                                : ask_wide(&lookup, id_index, error);
+        status = ask_segment(&lookup, error);
+    }
+    return status;
+}
+
+/* ----- names ----- */
+
+/* A name that is looked up. */
+typedef struct name_lookup {
+    const sstore_name *name;
+    id_lookup records;
+} name_lookup;
+
+/* A name of the segment has the hash that is looked up: if it is the same, report the records of its id. A segment has
+ * the name of all ids of its records, so each segment reports its own ones. */
+static sstore_status take_number(void *context, uint64_t value, sstore_error *error)
+{
+    name_lookup *self = context;
+    sstore_cursor *cursor = self->records.sink->cursor;
+    const ss_segment *names = cursor->store->segments[self->records.segment]->names;
+    const uint32_t bits = ss_names_number_bits(names->metadata.kind);
+    const ss_name_room *room = &cursor->name;
+    cursor->steps.left += STEPS_A_RECORD;
+    sstore_status status = ss_names_get_number(names, value & ((UINT64_C(1) << bits) - 1),
+                                               &cursor->slots.slots[NAME_SLOT], &cursor->name, &self->records.id,
+                                               error);
+    if (status != SSTORE_OK || room->size != self->name->size || memcmp(room->name, self->name->bytes, room->size) != 0)
+        return status;
+    return ask_segment(&self->records, error);
+}
+
+/* Look a name up in all segments, the newest first. */
+static sstore_status look_up_name(const record_sink *sink, uint64_t index, const sstore_name *name, sstore_error *error)
+{
+    const sstore *store = sink->cursor->store;
+    name_lookup lookup = {.name = name, .records = {.sink = sink, .index = index}};
+    const uint64_t hash = ss_hash64(name->bytes, name->size);
+    sstore_status status = ss_cursor_check_stop(sink->cursor);
+    ss_cursor_renew(sink->cursor);
+    for (uint32_t i = store->manifest.segment_count; status == SSTORE_OK && i-- > 0;) {
+        const ss_segment *names = store->segments[i]->names;
+        if (names == NULL) /* the segment removes */
+            continue;
+        const uint32_t bits = ss_names_number_bits(names->metadata.kind);
+        const uint64_t first = ss_names_value(hash, bits);
+        value_range numbers = {.first = first,
+                               .last = first | ((UINT64_C(1) << bits) - 1),
+                               .slot = &sink->cursor->slots.slots[NAME_INDEX_SLOT],
+                               .take = take_number,
+                               .context = &lookup};
+        lookup.records.segment = i;
+        lookup.records.any_in_newer |= lookup.records.any;
+        status = take_range(&numbers, names, error);
     }
     return status;
 }
@@ -258,7 +342,7 @@ static sstore_status read_all(const record_sink *sink, id_set *set, sstore_error
     return status;
 }
 
-/* ----- the call ----- */
+/* ----- the calls ----- */
 
 sstore_status sstore_get(sstore_cursor *cursor, const uint64_t *ids, size_t count, sstore_match_fn on_match,
                          void *context, sstore_error *error)
@@ -284,5 +368,23 @@ sstore_status sstore_get(sstore_cursor *cursor, const uint64_t *ids, size_t coun
     if (status == SSTORE_OK)
         status = read_all(&sink, &set, error);
     close_id_set(&set);
+    return status;
+}
+
+sstore_status sstore_get_named(sstore_cursor *cursor, const sstore_name *names, size_t count, sstore_match_fn on_match,
+                               void *context, sstore_error *error)
+{
+    const record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
+    sstore_status status = SSTORE_OK;
+    if (cursor == NULL || (names == NULL && count > 0) || on_match == NULL)
+        return ss_fail_argument(error, "sstore_get_named: cursor, names and on_match must not be NULL");
+    if (!cursor->store->manifest.has_names)
+        return ss_fail_argument(error, "%s: the store has no names", cursor->store->dir.path);
+    for (size_t i = 0; status == SSTORE_OK && i < count; i++)
+        status = ss_check_name(&names[i], i, error);
+    if (count > 0)
+        ss_cursor_begin(cursor);
+    for (size_t i = 0; status == SSTORE_OK && i < count; i++)
+        status = look_up_name(&sink, i, &names[i], error);
     return status;
 }

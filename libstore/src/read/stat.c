@@ -159,8 +159,15 @@ static void fill_segment(const ss_segment *segment, bool has_ids, sstore_segment
             to->id_index_bytes += file_bytes(index->ids.block_count, block_bytes);
         to->directory_bytes += index->directory_bytes;
     }
+    if (segment->names != NULL) {
+        const ss_manifest_segment *names = &segment->names->metadata;
+        to->name_count = names->record_count;
+        to->names_bytes = file_bytes(names->ids.block_count, block_bytes);
+        to->name_index_bytes = sum_tables(names);
+        to->directory_bytes += names->directory_bytes;
+    }
     to->total_bytes = to->tables_bytes + to->fingerprints_bytes + to->ranks_bytes + to->ids_bytes + to->id_index_bytes +
-                      to->directory_bytes;
+                      to->names_bytes + to->name_index_bytes + to->directory_bytes;
     ss_folder_name(to->folder, SS_SEGMENT_PREFIX, metadata->folder_number);
     name_writer(metadata->writer, to->writer, sizeof to->writer);
 }
@@ -190,6 +197,7 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
         .distance = manifest->distance,
         .has_ids = manifest->has_ids,
         .has_id_index = manifest->has_id_index,
+        .has_names = manifest->has_names,
         .next_id = manifest->next_id,
         .manifest_bytes = manifest->identity.size,
         .memory_bytes = ss_store_memory_bytes(manifest, store->options.io) +
@@ -207,6 +215,9 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
         statistics.ids_bytes += segment.ids_bytes;
         statistics.ids_block_count += segment.ids_block_count;
         statistics.id_index_bytes += segment.id_index_bytes;
+        statistics.name_count += segment.name_count;
+        statistics.names_bytes += segment.names_bytes;
+        statistics.name_index_bytes += segment.name_index_bytes;
         statistics.directory_bytes += segment.directory_bytes;
         if (i == 0 || (!segment.is_removal && segment.record_count > largest)) {
             statistics.largest_segment = i;

@@ -17,6 +17,7 @@
 #include "codec/huffman.h"
 #include "codec/rows.h"
 #include "read/block_check.h"
+#include "read/verify_names.h"
 #include "store/record_iterator.h"
 
 #define PROGRESS_RECORDS 4096u
@@ -40,6 +41,7 @@ typedef struct verification {
     sstore_error worst;   /* the first damage; as long as there is none, the first problem */
     sstore_error opening; /* why the current segment cannot be opened; no message: not known yet */
     uint64_t min_next_id; /* above all ids so far, if there are higher numbers: the minimum of a new id */
+    const sstore *store;  /* that is verified; NULL: it cannot be opened */
 } verification;
 
 /* Note a problem, and continue. */
@@ -106,7 +108,8 @@ static bool is_open(const ss_block_reader *blocks)
  * records. */
 static uint64_t count_items(const ss_manifest_segment *part)
 {
-    return part->plan.table_count * part->distinct_count + (1u + (part->has_ids ? 1 : 0)) * part->record_count;
+    const uint32_t columns = part->has_ids ? 1 : 0; /* the content of names is their column */
+    return part->plan.table_count * part->distinct_count + (1u + columns) * part->record_count;
 }
 
 static void begin_progress(verification *self, const ss_manifest *manifest)
@@ -227,9 +230,9 @@ static void compare_indexes(verification *self, const ss_segment *segment, const
     }
 }
 
-/* *first_complete_out: table 0 could be read. */
+/* *first_complete_out: table 0 could be read, and its fingerprints have this sum. */
 static sstore_status verify_tables(verification *self, const ss_segment *segment, bool *first_complete_out,
-                                   sstore_error *error)
+                                   ss_u128 *first_sum_out, sstore_error *error)
 {
     ss_u128 first_sum = {0};
     *first_complete_out = false;
@@ -241,7 +244,7 @@ static sstore_status verify_tables(verification *self, const ss_segment *segment
         if (status != SSTORE_OK)
             return status;
         if (i == 0) {
-            first_sum = check.sum;
+            *first_sum_out = first_sum = check.sum;
             *first_complete_out = check.complete;
             compare_indexes(self, segment, &check);
         } else if (check.complete && *first_complete_out && !self->stopped && !ss_u128_equal(check.sum, first_sum)) {
@@ -344,7 +347,8 @@ static sstore_status verify_part(verification *self, const ss_segment *segment, 
 {
     const bool has_ids = segment->metadata.has_ids;
     bool first_complete;
-    sstore_status status = verify_tables(self, segment, &first_complete, error);
+    ss_u128 first_sum;
+    sstore_status status = verify_tables(self, segment, &first_complete, &first_sum, error);
     const uint64_t problems_before = self->problem_count;
     const bool reads_ids = has_ids && is_open(&segment->ids);
     if (status == SSTORE_OK && reads_ids && !self->stopped)
@@ -356,8 +360,53 @@ static sstore_status verify_part(verification *self, const ss_segment *segment, 
     return status;
 }
 
+/* ----- names ----- */
+
+static sstore_status note_names(void *context, const sstore_error *problem)
+{
+    verification *self = context;
+    note(self, problem);
+    return self->stopped ? SSTORE_STOPPED : SSTORE_OK;
+}
+
+static sstore_status count_names(void *context, uint64_t names)
+{
+    verification *self = context;
+    return ss_progress_add(&self->progress, 0, names);
+}
+
+/* Verify the names of a segment, and their table. `number`: the segment. The ids are compared if their index could be
+ * read. */
+static sstore_status verify_names(verification *self, const ss_segment *segment, uint32_t number, bool ids_right,
+                                  sstore_error *error)
+{
+    const ss_segment *names = segment->names;
+    ss_names_check check = {.names = names,
+                            .id_index = ids_right ? segment->id_index : NULL,
+                            .store = self->store,
+                            .segment = number,
+                            .note = note_names,
+                            .count = count_names,
+                            .context = self};
+    bool has_table;
+    ss_u128 table_sum;
+    sstore_status status = verify_tables(self, names, &has_table, &table_sum, error);
+    if (status != SSTORE_OK || self->stopped || !is_open(&names->ids) || names->fragments == NULL)
+        return status;
+    const sstore_status found = ss_verify_names(&check, error);
+    if (found == SSTORE_STOPPED)
+        return self->stopped ? SSTORE_OK : found;
+    if (found != SSTORE_OK && !ss_is_of_one_file(error))
+        return found;
+    if (found != SSTORE_OK)
+        note(self, error);
+    else if (has_table && !ss_u128_equal(check.table_sum, table_sum))
+        note_file(self, names->tables[0].blocks.file.path, "the index of names does not have the names");
+    return SSTORE_OK;
+}
+
 /* The ids of indexes are ranks, which do not count for the next id. */
-static sstore_status verify_segment(verification *self, const ss_segment *segment, sstore_error *error)
+static sstore_status verify_segment(verification *self, const ss_segment *segment, uint32_t number, sstore_error *error)
 {
     sstore_status status = verify_part(self, segment, error);
     const uint64_t min_next_id = self->min_next_id;
@@ -366,6 +415,8 @@ static sstore_status verify_segment(verification *self, const ss_segment *segmen
             status = verify_part(self, segment->indexes[i], error);
     if (status == SSTORE_OK && segment->id_index != NULL && !self->stopped)
         status = verify_part(self, segment->id_index, error);
+    if (status == SSTORE_OK && segment->names != NULL && !self->stopped)
+        status = verify_names(self, segment, number, segment->id_index != NULL && self->problem_count == 0, error);
     self->min_next_id = min_next_id;
     return status;
 }
@@ -446,7 +497,7 @@ static sstore_status verify_damaged(verification *self, const char *path, sstore
             ss_segment *segment = NULL;
             status = open_readable(self, &store, &manifest, i, &segment, error);
             if (status == SSTORE_OK && segment != NULL && !self->stopped)
-                status = verify_segment(self, segment, error);
+                status = verify_segment(self, segment, i, error);
             ss_segment_release(segment);
         }
         ss_manifest_free(&manifest);
@@ -484,9 +535,10 @@ static sstore_status verify_store(verification *self, const sstore *store, sstor
 {
     const ss_manifest *manifest = &store->manifest;
     sstore_status status = SSTORE_OK;
+    self->store = store;
     begin_progress(self, manifest);
     for (uint32_t i = 0; status == SSTORE_OK && i < manifest->segment_count && !self->stopped; i++)
-        status = verify_segment(self, store->segments[i], error);
+        status = verify_segment(self, store->segments[i], i, error);
     if (status == SSTORE_OK && manifest->segment_count > 1 && self->problem_count == 0 && !self->stopped)
         status = verify_order(self, store, error);
     if (status == SSTORE_OK && manifest->has_ids && self->problem_count == 0 && !self->stopped &&

@@ -11,6 +11,17 @@
 #define OTHER_COUNT "the number of names differs from the manifest's"
 #define OTHER_LAST_ID "its last id differs from its key in the directory"
 
+sstore_status ss_check_name(const sstore_name *name, size_t index, sstore_error *error)
+{
+    if (name->bytes != NULL && ss_name_valid(name->bytes, name->size))
+        return SSTORE_OK;
+    return ss_fail_argument(
+        error,
+        "name %llu cannot be one: it has %llu bytes, and NUL or newline, or none; a name has 1 to %u "
+        "bytes without these two",
+        (unsigned long long)index, (unsigned long long)name->size, SS_MAX_NAME_BYTES);
+}
+
 /* ===== blocks ===== */
 
 static sstore_status open_block(const ss_block_reader *reader, uint64_t number, const uint8_t *bytes,

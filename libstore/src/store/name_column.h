@@ -11,6 +11,9 @@
 #include "codec/names.h"
 #include "store/segment.h"
 
+/* Check that a name of a caller's array can be one. ARGUMENT. */
+sstore_status ss_check_name(const sstore_name *name, size_t index, sstore_error *error);
+
 /* ===== in order ===== */
 
 /* Needs no directory. */

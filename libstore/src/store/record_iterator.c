@@ -24,6 +24,7 @@ sstore_status ss_merge_iterator_add(ss_merge_iterator *merge, const sstore *stor
         ss_merge_input *input = &inputs[merge->input_count++];
         *input = (ss_merge_input){.store = merge->store_count,
                                   .age = i,
+                                  .id_offset = merge->id_offset,
                                   .is_removal = ss_segment_removes(store->segments[i])};
         status = ss_segment_iterator_open(&input->iterator, store->segments[i], merge->has_ids, error);
         input->iterator.sums = merge->sums && merge->in_turn;
@@ -84,6 +85,14 @@ static void sift_down(ss_merge_iterator *merge, size_t at)
     heap[at] = moved;
 }
 
+/* Get the next record of an input. */
+static sstore_status next_of(ss_merge_input *input, bool *more_out, sstore_error *error)
+{
+    const sstore_status status = ss_segment_iterator_next(&input->iterator, &input->record, more_out, error);
+    input->record.id += input->id_offset;
+    return status;
+}
+
 /* Get the first record of each input, and make the heap. */
 static sstore_status begin_merge(ss_merge_iterator *merge, sstore_error *error)
 {
@@ -91,7 +100,7 @@ static sstore_status begin_merge(ss_merge_iterator *merge, sstore_error *error)
     merge->heap_count = 0;
     for (size_t i = 0; status == SSTORE_OK && i < merge->input_count; i++) {
         bool more = false;
-        status = ss_segment_iterator_next(&merge->inputs[i].iterator, &merge->inputs[i].record, &more, error);
+        status = next_of(&merge->inputs[i], &more, error);
         if (more)
             merge->heap[merge->heap_count++] = i;
     }
@@ -128,7 +137,7 @@ static sstore_status replace_first(ss_merge_iterator *merge, sstore_error *error
 {
     ss_merge_input *min = &merge->inputs[merge->heap[0]];
     bool more;
-    sstore_status status = ss_segment_iterator_next(&min->iterator, &min->record, &more, error);
+    sstore_status status = next_of(min, &more, error);
     if (status != SSTORE_OK)
         return status;
     if (!more)
@@ -231,7 +240,7 @@ sstore_status ss_merge_iterator_next(ss_merge_iterator *merge, ss_record *record
     bool more;
     note_last(merge, input, record_out);
     *more_out = true;
-    const sstore_status status = ss_segment_iterator_next(&input->iterator, &input->record, &more, error);
+    const sstore_status status = next_of(input, &more, error);
     if (status == SSTORE_OK)
         merge->heap_count = more;
     return status;

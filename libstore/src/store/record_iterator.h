@@ -17,6 +17,7 @@ typedef struct ss_merge_input {
     ss_segment_iterator iterator;
     uint32_t store, age; /* which store, and which of its segments, the oldest first */
     bool is_removal;
+    uint64_t id_offset; /* that is added to the ids */
     ss_record record;
 } ss_merge_input; /* record.fingerprint is the first word; all are iterator.last */
 
@@ -32,6 +33,7 @@ typedef struct ss_merge_iterator {
     size_t *heap;           /* indices of unfinished inputs; the smallest record first, of equal ones the oldest */
     size_t heap_count;
     uint32_t store_count;
+    uint64_t id_offset;              /* of the store that is added next: added to its ids */
     const ss_merge_input *from;      /* an input that had the last record; NULL at first */
     uint64_t last[SSTORE_MAX_WORDS]; /* the fingerprint of the last record, if there are several words */
 } ss_merge_iterator;

@@ -94,16 +94,11 @@ sstore_status sstore_builder_skip_ids(sstore_builder *builder, uint64_t count, s
     return SSTORE_OK;
 }
 
-sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
-                                 size_t count, sstore_error *error)
+/* Add records with given ids, or with the next ones. */
+static sstore_status add(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
+                         sstore_error *error)
 {
-    if (builder == NULL || (fingerprints == NULL && count > 0))
-        return ss_fail_argument(error, "sstore_builder_add: builder and fingerprints must not be NULL");
-    if (count == 0)
-        return SSTORE_OK;
     const bool has_ids = builder->spec.has_ids;
-    if (has_ids && builder->change.given_count > 0 && builder->ids_given != (ids != NULL))
-        return ss_fail_argument(error, "sstore_builder_add: either all records have ids or none has");
     builder->change.given_count += count;
     builder->ids_given = ids != NULL;
     if (has_ids && ids == NULL) /* no record of the extended store can have these */
@@ -114,6 +109,62 @@ sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *finger
     for (size_t i = 0; has_ids && i < count; i++)
         ss_id_conflicts_note(&builder->conflicts, ids[i], &builder->next_id);
     return ss_builder_add_records(builder, fingerprints, ids, count, error);
+}
+
+/* Check that records can be added with given ids, or without. */
+static sstore_status check_given(const sstore_builder *builder, bool ids_given, sstore_error *error)
+{
+    if (!builder->spec.has_ids || builder->change.given_count == 0 || builder->ids_given == ids_given)
+        return SSTORE_OK;
+    return ss_fail_argument(error, "sstore_builder_add: either all records have ids or none has");
+}
+
+sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
+                                 size_t count, sstore_error *error)
+{
+    if (builder == NULL || (fingerprints == NULL && count > 0))
+        return ss_fail_argument(error, "sstore_builder_add: builder and fingerprints must not be NULL");
+    if (count == 0)
+        return SSTORE_OK;
+    if (builder->spec.has_names)
+        return ss_fail_argument(error, "%s: the store has names: add each record with its name",
+                                builder->transaction->path);
+    const sstore_status status = check_given(builder, ids != NULL, error);
+    return status == SSTORE_OK ? add(builder, fingerprints, ids, count, error) : status;
+}
+
+/* Check all names before anything is added. */
+static sstore_status check_names(const sstore_builder *builder, const sstore_name *names, size_t count,
+                                 sstore_error *error)
+{
+    if (!builder->spec.has_names)
+        return ss_fail_argument(error, "%s: the store has no names; build it with names", builder->transaction->path);
+    for (size_t i = 0; i < count; i++) {
+        const sstore_status status = ss_check_name(&names[i], i, error);
+        if (status != SSTORE_OK)
+            return status;
+    }
+    return SSTORE_OK;
+}
+
+sstore_status sstore_builder_add_named(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
+                                       const sstore_name *names, size_t count, sstore_error *error)
+{
+    if (builder == NULL || ((fingerprints == NULL || names == NULL) && count > 0))
+        return ss_fail_argument(error, "sstore_builder_add_named: builder, fingerprints and names must not be NULL");
+    if (count == 0)
+        return SSTORE_OK;
+    sstore_status status = check_names(builder, names, count, error);
+    if (status == SSTORE_OK)
+        status = check_given(builder, ids != NULL, error);
+    const uint64_t first_id = builder->next_id;
+    if (status == SSTORE_OK)
+        status = add(builder, fingerprints, ids, count, error);
+    for (size_t i = 0; status == SSTORE_OK && i < count; i++)
+        status = ss_name_runs_add(&builder->names, ids != NULL ? ids[i] : first_id + i, names[i].bytes, names[i].size,
+                                  error);
+    builder->spec.name_bytes = builder->names.name_bytes;
+    return status;
 }
 
 sstore_status ss_builder_sort(sstore_builder *builder, ss_sorted_pieces *pieces_out, sstore_error *error)
@@ -156,6 +207,7 @@ sstore_status ss_builder_publish(const sstore_builder *builder, uint32_t first, 
     if (builder->recipe[0] != '\0')
         manifest.recipe = builder->recipe;
     manifest.has_id_index = builder->spec.has_id_index;
+    manifest.has_names = builder->spec.has_names;
     const uint32_t newer = manifest.segment_count - end;
     uint32_t fresh[SS_MAX_MADE];
     manifest.next_id = builder->next_id;

@@ -48,6 +48,8 @@ struct sstore_builder {
     bool ids_given;                 /* with the records so far */
     uint64_t next_id, base_next_id; /* now, and before the first record */
     ss_id_conflicts conflicts;      /* of given ids */
+    ss_name_runs names;             /* of a store with names: those that were given */
+    uint64_t names_bytes;           /* of memory, for them */
     uint64_t expected_max_id;
     bool ignore_free_space;
     bool in_order;        /* the records come sorted, so none of them is spilled */
@@ -94,6 +96,9 @@ sstore_status ss_builder_keep_changes(void *context, void *items, size_t *count,
 /* Add records whose ids are known; without ids these are not read. */
 sstore_status ss_builder_add_records(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
                                      size_t count, sstore_error *error);
+
+/* Check the names of given ids against those that the extended store has. ARGUMENT; IO, DAMAGED, MEMORY. */
+sstore_status ss_builder_check_names(sstore_builder *builder, sstore_error *error);
 
 /* Sort what was added, after a check that the disk has space. Release *pieces_out, but not after a failure. IO, MEMORY,
  * STOPPED. */

@@ -14,6 +14,8 @@
 #include "write/word_plans.h"
 #include "write/write_options.h"
 
+#define NAMES_SHARE 8u /* of the memory */
+#define NAME_WRITER_BYTES ((uint64_t)6 << 20)
 #define ENFORCED_MEMORY_BYTES ((uint64_t)64 << 20) /* the smallest memory that a build does not exceed */
 
 /* ----- options ----- */
@@ -47,6 +49,8 @@ static sstore_status check_options(const sstore_write_options *options, bool is_
         status = ss_check_memory(options->memory_bytes, SS_MIN_MEMORY_BYTES, error);
     if (status == SSTORE_OK && options->recipe != NULL && !is_recipe(options->recipe))
         status = fail_recipe(error);
+    if (status == SSTORE_OK && options->no_ids && options->names)
+        status = ss_fail_argument(error, "a store without ids cannot have names");
     if (status == SSTORE_OK && options->no_ids && options->id_index)
         status = fail_id_index(NULL, error);
     return status;
@@ -105,6 +109,7 @@ static sstore_status take_from_store(sstore_builder *builder, const sstore_write
     builder->spec.distance = manifest->distance;
     builder->spec.has_ids = manifest->has_ids;
     builder->spec.has_id_index |= manifest->has_id_index;
+    builder->spec.has_names = manifest->has_names;
     builder->next_id = builder->base_next_id = manifest->next_id;
     if (options->id_index && !manifest->has_ids)
         return fail_id_index(builder->transaction->path, error);
@@ -195,7 +200,8 @@ sstore_status ss_builder_open(const char *path, ss_transaction *transaction, ss_
         .kind = kind,
         .words = options->fingerprint_bits / SS_WORD_BITS,
         .has_ids = !options->no_ids,
-        .has_id_index = options->id_index,
+        .has_id_index = options->id_index || options->names, /* names are in the order of its ids */
+        .has_names = options->names,
         .distance = options->distance,
         .block_bytes = options->block_bytes != 0 ? options->block_bytes : SS_DEFAULT_BLOCK_BYTES,
         .pool = &builder->pool,
@@ -219,7 +225,11 @@ sstore_status ss_builder_prepare(sstore_builder *builder, const sstore_write_opt
     const uint64_t limit_bytes = options->memory_bytes;
     builder->reserved_bytes = reserved_bytes;
     builder->max_reserved_bytes = limit_bytes >= ENFORCED_MEMORY_BYTES ? limit_bytes / 2 : UINT64_MAX;
-    spec->memory = ss_build_memory_divide(ss_remaining_memory(limit_bytes, reserved_bytes), options->threads,
+    if (spec->has_names)
+        builder->names_bytes = limit_bytes / NAMES_SHARE;
+    ss_name_runs_init(&builder->names, builder->names_bytes, spec->tmp_dir);
+    const uint64_t taken = builder->names_bytes + (builder->names_bytes > 0 ? NAME_WRITER_BYTES : 0);
+    spec->memory = ss_build_memory_divide(ss_remaining_memory(limit_bytes, reserved_bytes + taken), options->threads,
                                           spec->words, spec->has_ids, spec->block_bytes);
     uint64_t pool_bytes = spec->memory.sorter_bytes;
     if (spec->kind == SS_SEGMENT_REMOVES) /* the other part is for keys that stand for records */
@@ -342,6 +352,7 @@ void sstore_builder_abort(sstore_builder *builder)
     ss_sorter_free(builder->records);
     ss_builder_close_base(builder);
     ss_id_conflicts_free(&builder->conflicts);
+    ss_name_runs_free(&builder->names);
     ss_chunk_pool_close(&builder->pool);
     ss_free(builder->first);
     if (builder->transaction == &builder->own_transaction)

@@ -96,6 +96,15 @@ typedef struct compaction {
     ss_manifest_segment made[SS_MAX_MADE]; /* the result: 0 to SS_MAX_MADE segments */
 } compaction;
 
+/* Add the names that were given, and those of the range. */
+static sstore_status add_names(const compaction *self, ss_name_merge *names, sstore_error *error)
+{
+    const sstore_status status = ss_name_merge_add_runs(names, &self->builder->names, error);
+    return status == SSTORE_OK
+               ? ss_name_merge_add_segments(names, self->store, self->range.first, self->range.end, 0, error)
+               : status;
+}
+
 /* Write a segment of the records that the range adds, or of those that it removes. An empty one is dropped, unless it
  * is the entire store. */
 static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore_error *error)
@@ -108,6 +117,7 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
     ss_segment_spec spec = builder->spec;
     ss_manifest_segment *segment = &self->made[self->made_count];
     ss_merge_iterator records;
+    ss_name_merge names = {.count = 0};
     sstore_status status = SSTORE_OK;
     if (transaction->staged_count == place) /* the builder has begun the first one */
         status = ss_transaction_stage(transaction, error);
@@ -115,10 +125,13 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
         return status;
     spec.dir = &transaction->staged[place]->dir;
     spec.kind = kind;
+    spec.names = &names;
     ss_merge_iterator_init(&records, manifest->words, manifest->has_ids);
     records.sums = true;
     records.removed = kind == SS_SEGMENT_REMOVES;
     status = ss_merge_iterator_add(&records, self->store, self->range.first, self->range.end, error);
+    if (status == SSTORE_OK && ss_segment_has_names(&spec))
+        status = add_names(self, &names, error);
     if (status == SSTORE_OK) {
         ss_record_pieces pieces = {.records = &records, .shard_count = 1, .next_id = builder->next_id};
         const ss_sorted_pieces source = ss_record_pieces_open(&pieces, spec.memory.piece_capacity,
@@ -127,6 +140,7 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
         ss_record_pieces_close(&pieces);
     }
     ss_merge_iterator_close(&records);
+    ss_name_merge_close(&names);
     if (status != SSTORE_OK)
         return status;
     if (segment->record_count > 0 || (is_all && kind == SS_SEGMENT_ADDS)) {
@@ -191,7 +205,9 @@ static sstore_status write_compacted(compaction *self, const sstore_write_option
     if (status == SSTORE_OK)
         status = ss_store_open_in(&builder->transaction->store, SS_STORE_RECORDS, &self->store, error);
     if (status == SSTORE_OK)
-        status = ss_builder_prepare(builder, options, ss_merge_iterator_bytes(self->store, range.first, range.end),
+        status = ss_builder_prepare(builder, options,
+                                    ss_merge_iterator_bytes(self->store, range.first, range.end) +
+                                        ss_name_merge_bytes(manifest, range.first, range.end),
                                     count_max(manifest, range, SS_SEGMENT_ADDS), error);
     if (status == SSTORE_OK)
         status = make_segments(self, error);

@@ -103,6 +103,9 @@ static sstore_status set_up(sstore_dedup *dedup, const char *path, const sstore_
         dedup->conflict_bytes = ss_id_conflicts_watch(&dedup->conflicts, memory);
         dedup->change.ids_checked = true;
     }
+    if (status == SSTORE_OK && manifest->has_names)
+        status = ss_fail_argument(error, "%s: records of a store with names cannot be inserted if new yet; add them",
+                                  transaction->path);
     if (status == SSTORE_OK) { /* wrong options and missing permissions fail now, not after a million records */
         sstore_builder *builder;
         status = ss_builder_open(NULL, transaction, SS_WRITE_EXTEND, SS_SEGMENT_ADDS, &dedup->write, &builder, error);

@@ -13,6 +13,10 @@ typedef struct segment_bytes {
     double key_bytes;    /* of an item that is sorted for another table or an index; 0: there is none */
 } segment_bytes;
 
+/* What names take in a segment: of their text, and beside it. Paths take less. */
+#define NAME_SHARE 0.7
+#define NAME_BYTES 2.0
+
 /* `plan` is for one word. Without an id index. */
 static segment_bytes expect_tables(const ss_segment_spec *spec, const ss_plan *plan, const ss_expected_store *store)
 {
@@ -49,6 +53,10 @@ static segment_bytes expect_segment(const ss_segment_spec *spec, const ss_plan *
         return expected;
     ss_plan_cost_init(&cost, &one_table, &index);
     expected.total += cost.total_bytes; /* of dense ids it takes less */
+    if (ss_segment_has_names(spec)) {   /* their index is packed, as that of dense ids; names may become longer */
+        expected.total += cost.total_bytes + NAME_SHARE * (double)spec->name_bytes;
+        expected.total += NAME_BYTES * store->record_count;
+    }
     expected.key_bytes = fmax(expected.key_bytes, packed ? sizeof(uint64_t) : sizeof(ss_record));
     return expected;
 }

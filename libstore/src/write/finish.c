@@ -26,8 +26,17 @@ static sstore_status write_and_publish(sstore_builder *builder, const ss_sorted_
                                        uint64_t *changed_count_out, sstore_error *error)
 {
     const uint32_t place = builder->extends ? builder->transaction->manifest.segment_count : 0;
-    ss_manifest_segment segment;
-    sstore_status status = ss_segment_write(&builder->spec, records, &segment, error);
+    ss_manifest_segment segment = {.record_count = 0};
+    ss_name_merge names = {.count = 0};
+    ss_segment_spec spec = builder->spec;
+    if (spec.names == NULL)
+        spec.names = &names;
+    sstore_status status = ss_name_merge_add_runs(&names, &builder->names, error);
+    if (status == SSTORE_OK)
+        status = ss_segment_write(&spec, records, &segment, error);
+    else
+        ss_pieces_release(records);
+    ss_name_merge_close(&names);
     *changed_count_out = segment.record_count;
     if (status == SSTORE_OK && (segment.record_count > 0 || !builder->extends))
         status = ss_builder_publish(builder, place, place, &segment, 1, error);
@@ -60,8 +69,12 @@ sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_sorted_pi
     uint64_t changed_count = 0;
     if (builder->compacts && records->item_count > 0)
         merged = ss_tiers_find(&builder->transaction->manifest, records->item_count);
-    sstore_status status = merged.first < merged.end ? ss_builder_merge(builder, records, merged, &changed_count, error)
-                                                     : write_and_publish(builder, records, &changed_count, error);
+    sstore_status status = ss_builder_check_names(builder, error);
+    if (status != SSTORE_OK)
+        ss_pieces_release(records);
+    else
+        status = merged.first < merged.end ? ss_builder_merge(builder, records, merged, &changed_count, error)
+                                           : write_and_publish(builder, records, &changed_count, error);
     if (status == SSTORE_OK)
         note_change(builder, changed_count);
     if (status == SSTORE_OK && change_out != NULL)

@@ -13,6 +13,7 @@ typedef struct inputs {
     size_t count;
     sstore **stores;
     ss_merge_iterator records;
+    ss_name_merge names;
     uint64_t record_count, next_id;
     uint64_t memory_bytes; /* while they are read */
 } inputs;
@@ -20,6 +21,7 @@ typedef struct inputs {
 static void close_inputs(inputs *from)
 {
     ss_merge_iterator_close(&from->records);
+    ss_name_merge_close(&from->names);
     for (size_t i = 0; from->stores != NULL && i < from->count; i++)
         sstore_close(from->stores[i]);
     ss_free(from->stores);
@@ -39,10 +41,33 @@ static sstore_status check_alike(const sstore *first, const sstore *other, sstor
     if (a->has_ids != b->has_ids)
         return ss_fail_argument(error, "%s has %s, but %s has %s", other->dir.path, b->has_ids ? "ids" : "no ids",
                                 first->dir.path, a->has_ids ? "ids" : "no ids");
+    if (a->has_names != b->has_names)
+        return ss_fail_argument(error, "%s has %s, but %s has %s", other->dir.path, b->has_names ? "names" : "no names",
+                                first->dir.path, a->has_names ? "names" : "no names");
     return ss_manifest_check_recipe(b, other->dir.path, a->recipe, first->dir.path, error);
 }
 
-static sstore_status open_inputs(inputs *from, const char *const *paths, size_t count, sstore_error *error)
+/* Add the records of an input, and its names, with ids that are `id_offset` higher. */
+static sstore_status add_input(inputs *from, const sstore *store, uint64_t id_offset, sstore_error *error)
+{
+    const ss_manifest *manifest = &store->manifest;
+    const uint32_t count = manifest->segment_count;
+    uint64_t next_id;
+    if (__builtin_add_overflow(manifest->next_id, id_offset, &next_id))
+        return ss_fail_argument(error, "%s: the ids of the merged stores would together exceed 2^64 - 1",
+                                store->dir.path);
+    from->record_count += ss_manifest_count(manifest).record_count;
+    from->next_id = ss_max_u64(from->next_id, next_id);
+    from->memory_bytes += ss_merge_iterator_bytes(store, 0, count) + ss_name_merge_bytes(manifest, 0, count);
+    from->records.id_offset = id_offset;
+    const sstore_status status = ss_merge_iterator_add(&from->records, store, 0, count, error);
+    return status == SSTORE_OK && manifest->has_names
+               ? ss_name_merge_add_segments(&from->names, store, 0, count, id_offset, error)
+               : status;
+}
+
+static sstore_status open_inputs(inputs *from, const char *const *paths, size_t count, bool raise_ids,
+                                 sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
     *from = (inputs){.count = count};
@@ -59,13 +84,8 @@ static sstore_status open_inputs(inputs *from, const char *const *paths, size_t 
     if (status == SSTORE_OK)
         ss_merge_iterator_init(&from->records, from->stores[0]->manifest.words, from->stores[0]->manifest.has_ids);
     from->records.sums = true;
-    for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
-        const ss_manifest *manifest = &from->stores[i]->manifest;
-        from->record_count += ss_manifest_count(manifest).record_count;
-        from->next_id = ss_max_u64(from->next_id, manifest->next_id);
-        from->memory_bytes += ss_merge_iterator_bytes(from->stores[i], 0, manifest->segment_count);
-        status = ss_merge_iterator_add(&from->records, from->stores[i], 0, manifest->segment_count, error);
-    }
+    for (size_t i = 0; status == SSTORE_OK && i < count; i++)
+        status = add_input(from, from->stores[i], raise_ids ? from->next_id : 0, error);
     return status;
 }
 
@@ -84,6 +104,7 @@ static sstore_status build_shard(inputs *from, const char *path, const sstore_wr
         return status;
     builder->next_id = from->next_id;
     builder->in_order = true;
+    builder->spec.names = &from->names;
     builder->change.given_count = from->record_count;
     status = ss_builder_prepare(builder, options, from->memory_bytes, from->record_count / options->shard_count, error);
     if (status != SSTORE_OK) {
@@ -118,6 +139,7 @@ static sstore_status settle_options(const inputs *from, const char *path, sstore
     options->distance = manifest->distance;
     options->no_ids = !manifest->has_ids;
     options->id_index |= all_have_id_index(from);
+    options->names = manifest->has_names;
     options->shard_count = ss_max_u32(options->shard_count, 1);
     if (options->shard < options->shard_count)
         return SSTORE_OK;
@@ -136,7 +158,7 @@ sstore_status sstore_merge(const char *path, const char *const *input_paths, siz
     if (status == SSTORE_OK)
         status = ss_check_result(change_out, SS_CHANGE_SIZE_1, error);
     if (status == SSTORE_OK)
-        status = open_inputs(&from, input_paths, input_count, error);
+        status = open_inputs(&from, input_paths, input_count, taken.raise_ids, error);
     if (status == SSTORE_OK)
         status = settle_options(&from, input_paths[0], &taken, error);
     if (status == SSTORE_OK)

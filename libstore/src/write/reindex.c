@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "store/column_iterators.h"
 #include "store/commit.h"
+#include "store/name_column.h"
 #include "store/segment.h"
 #include "write/segment_writer.h"
 
@@ -167,6 +168,8 @@ static void begin_phase(reindexing *self, const ss_segment *segment, uint32_t ta
 static uint64_t max_bytes(const ss_manifest_segment *metadata)
 {
     uint64_t values = metadata->tables[0].block_count + metadata->ids.block_count;
+    if (ss_is_names(metadata->kind))
+        values += metadata->ids.block_count;
     for (uint32_t i = 0; i < metadata->plan.table_count; i++)
         values += metadata->tables[i].block_count;
     return ss_max_u64(8 * values, ss_directory_bound_bytes(metadata));
@@ -189,6 +192,8 @@ static sstore_status make_directory(reindexing *self, const ss_segment *segment,
         if (status == SSTORE_OK && has_ids)
             status = write_ids(self, segment, directory, error);
     }
+    if (status == SSTORE_OK && ss_is_names(metadata->kind))
+        status = ss_names_index_blocks(&segment->ids, directory, error);
     metadata->lmdb_format = ss_directory_lmdb_format();
     if (status == SSTORE_OK)
         status = ss_directory_writer_finish(directory, &metadata->directory_bytes, &metadata->directory_checksum,
@@ -207,12 +212,10 @@ static sstore_status link_blocks(const reindexing *self, ss_manifest_segment *se
     char name[SS_NAME_CAPACITY];
     ss_dir from;
     sstore_status status = ss_segment_dir_open(&self->transaction.store, segment, index, &from, error);
-    for (uint32_t i = 0; status == SSTORE_OK && i < metadata->plan.table_count; i++) {
-        ss_block_file_name(name, i);
+    for (uint32_t i = 0; status == SSTORE_OK && i < ss_file_count(metadata); i++) {
+        ss_block_file_name(name, ss_file_number(metadata, i));
         status = ss_file_link_or_copy(&from, to, name, error);
     }
-    if (status == SSTORE_OK && metadata->has_ids)
-        status = ss_file_link_or_copy(&from, to, SS_IDS_NAME, error);
     ss_dir_close(&from);
     return status;
 }

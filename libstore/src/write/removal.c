@@ -147,6 +147,30 @@ static sstore_status find_by_id(sstore_remover *remover, const key_set *set, sst
     return status;
 }
 
+/* ----- records of names ----- */
+
+/* Find the records of all ids that have one of the names. */
+static sstore_status find_by_name(sstore_remover *remover, const sstore_name *names, size_t count, sstore_error *error)
+{
+    id_search search = {.remover = remover,
+                        .are_found = ss_alloc(count, sizeof *search.are_found),
+                        .status = SSTORE_OK,
+                        .error = error};
+    sstore_cursor *cursor = NULL;
+    if (search.are_found == NULL)
+        return ss_fail_memory(error, count);
+    sstore_status status = sstore_cursor_create(remover->builder->base.store, &cursor, error);
+    if (status == SSTORE_OK)
+        status = sstore_get_named(cursor, names, count, take_record, &search, error);
+    if (status == SSTORE_STOPPED)
+        status = search.status;
+    for (size_t i = 0; status == SSTORE_OK && i < count; i++)
+        remover->builder->change.absent_count += !search.are_found[i];
+    sstore_cursor_free(cursor);
+    ss_free(search.are_found);
+    return status == SSTORE_OK ? give_found(remover, error) : status;
+}
+
 /* ----- keys ----- */
 
 /* Find the records of all keys of a set, and empty it. */
@@ -247,6 +271,21 @@ sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fin
     if (ids == NULL && has_ids)
         return add_keys(remover, &remover->fingerprints, fingerprints, count, error);
     return ss_builder_add_records(remover->builder, fingerprints, ids, count, error);
+}
+
+sstore_status sstore_remover_remove_named(sstore_remover *remover, const sstore_name *names, size_t count,
+                                          sstore_error *error)
+{
+    if (remover == NULL || (names == NULL && count > 0))
+        return ss_fail_argument(error, "sstore_remover_remove_named: remover and names must not be NULL");
+    if (!remover->builder->spec.has_names)
+        return ss_fail_argument(error, "%s: the store has no names, so records cannot be removed by name",
+                                remover->builder->transaction->path);
+    if (count == 0)
+        return SSTORE_OK;
+    remover->builder->change.given_count += count;
+    const sstore_status status = ss_builder_open_base(remover->builder, error);
+    return status == SSTORE_OK ? find_by_name(remover, names, count, error) : status;
 }
 
 sstore_status sstore_remover_finish(sstore_remover *remover, sstore_change *change_out, sstore_error *error)

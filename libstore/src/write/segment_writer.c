@@ -6,6 +6,7 @@
 #include "plan/planner.h"
 #include "store/segment.h"
 #include "write/key_sorter.h"
+#include "write/name_writer.h"
 #include "write/table_writer.h"
 #include "write/word_plans.h"
 
@@ -34,7 +35,8 @@ uint64_t ss_directory_bound_bytes(const ss_manifest_segment *segment)
                                 ? segment->distinct_count / ss_rows_capacity(segment->block_bytes, segment->words) + 2
                                 : segment->distinct_count * fingerprint_bytes / room + 2;
     uint64_t ids_blocks = segment->has_ids ? segment->record_count * id_bytes / room + 2 : 0;
-    return 8 * (table_blocks * (segment->plan.table_count + 1) + ids_blocks);
+    uint64_t name_blocks = ss_is_names(segment->kind) ? segment->ids.block_count : 0; /* they are written already */
+    return 8 * (table_blocks * (segment->plan.table_count + 1) + ids_blocks + 2 * name_blocks);
 }
 
 /* ----- the plan ----- */
@@ -67,6 +69,7 @@ sstore_status ss_segment_choose_plan(const ss_segment_spec *spec, const ss_expec
 #define WHOLE_NS 25.0
 #define INDEX_NS 150.0
 #define ID_INDEX_NS 50.0
+#define NAMES_NS 500.0
 
 /* Begin a phase of the current table, of `total` items, which ends `end_ns` a record after the table's begin. */
 static void begin_phase(const ss_segment_spec *spec, const ss_table_writer *table, const char *phase, uint64_t total,
@@ -83,7 +86,7 @@ static void begin_phase(const ss_segment_spec *spec, const ss_table_writer *tabl
 }
 
 /* The part of the call's work that is done when the tables are written, and the indexes of `words` words; or, with
- * `ids`, everything. */
+ * `ids`, everything but the names. */
 static double done_fraction(const ss_segment_spec *spec, uint32_t words, bool ids)
 {
     const double tables = spec->words > 1 ? WHOLE_NS * spec->words
@@ -91,9 +94,10 @@ static double done_fraction(const ss_segment_spec *spec, uint32_t words, bool id
                                                 (USUAL_TABLES - 1) * (PERMUTE_NS + COUNT_NS + WRITE_NS);
     const double word_ns = ss_segment_has_word_indexes(spec) ? INDEX_NS : 0;
     const double id_ns = ss_segment_has_id_index(spec) ? ID_INDEX_NS : 0;
+    const double name_ns = ss_segment_has_names(spec) ? NAMES_NS : 0;
     const double done = tables + words * word_ns + (ids ? id_ns : 0);
     return spec->begin_fraction +
-           (spec->end_fraction - spec->begin_fraction) * done / (tables + spec->words * word_ns + id_ns);
+           (spec->end_fraction - spec->begin_fraction) * done / (tables + spec->words * word_ns + id_ns + name_ns);
 }
 
 /* ----- table 0 and the ids ----- */
@@ -125,6 +129,8 @@ static sstore_status count_and_plan(const ss_segment_spec *spec, ss_table_writer
     if (status == SSTORE_OK)
         status = set_plan(spec, table->segment, with_sample ? &sampler : NULL, error);
     ss_free(buffer);
+    if (spec->named != NULL) /* it is known by its names */
+        table->segment->content_sum = spec->named->content_sum;
     table->segment->segment_id = ss_segment_id(table->segment);
     return status;
 }
@@ -193,6 +199,19 @@ static sstore_status build_other_tables(const ss_segment_spec *spec, ss_table_wr
     return status;
 }
 
+/* Write what the directory has of the column of names. */
+static sstore_status index_names(const ss_segment_spec *spec, const ss_manifest_segment *part,
+                                 ss_directory_writer *directory, sstore_error *error)
+{
+    const ss_block_file_metadata metadata = ss_manifest_file_metadata(part, SS_NAMES_NUMBER);
+    ss_block_reader reader;
+    sstore_status status = ss_block_reader_open(&reader, spec->dir, &metadata, SSTORE_IO_PREAD, error);
+    if (status == SSTORE_OK)
+        status = ss_names_index_blocks(&reader, directory, error);
+    ss_block_reader_close(&reader);
+    return status;
+}
+
 /* Write the tables and ids of a segment, without indexes, and their directory. */
 static sstore_status write_tables(const ss_segment_spec *spec, const ss_sorted_pieces *records,
                                   ss_manifest_segment *segment_out, uint64_t *max_id_out, sstore_error *error)
@@ -206,16 +225,21 @@ static sstore_status write_tables(const ss_segment_spec *spec, const ss_sorted_p
                                          .words = spec->words,
                                          .has_ids = spec->has_ids,
                                          .has_id_index = spec->has_id_index,
+                                         .has_names = spec->has_names,
                                          .block_bytes = spec->block_bytes,
                                          .writer = SS_WRITER,
                                          .lmdb_format = ss_directory_lmdb_format()};
     if (spec->words > 1)
         segment_out->plan = (ss_plan){.distance = spec->distance, .table_count = 1};
+    if (spec->named != NULL)
+        segment_out->ids = spec->named->ids;
     sstore_status status = build_first_table(spec, &table, error);
     ss_pieces_release(records); /* the other tables, or the indexes, use their memory */
     *max_id_out = table.max_id;
     if (status == SSTORE_OK && segment_out->plan.table_count > 1)
         status = build_other_tables(spec, &table, error);
+    if (status == SSTORE_OK && spec->named != NULL)
+        status = index_names(spec, segment_out, table.directory, error);
     if (status == SSTORE_OK)
         status = ss_directory_writer_finish(table.directory, &segment_out->directory_bytes,
                                             &segment_out->directory_checksum, error);
@@ -274,7 +298,7 @@ static sstore_status write_word_index(const ss_segment_spec *spec, ss_key_sorter
     ss_segment_spec index = *spec;
     index.words = 1;
     index.has_ids = true;
-    index.has_id_index = false;
+    index.has_id_index = index.has_names = false;
     index.kind = ss_word_index_kind(word, plans->radii[word]);
     index.distance = ss_word_index_distance(index.kind);
     index.other_bytes = plans->index.other_bytes;
@@ -309,7 +333,7 @@ static sstore_status write_id_index(const ss_segment_spec *spec, ss_key_sorter *
     ss_segment_spec index = *spec;
     index.words = 1;
     index.has_ids = !packed;
-    index.has_id_index = false;
+    index.has_id_index = index.has_names = false;
     index.kind = SS_SEGMENT_ID_INDEX | (packed ? SS_ID_INDEX_PACKED : 0);
     index.distance = 0;
     index.plan = &plan;
@@ -321,6 +345,47 @@ static sstore_status write_id_index(const ss_segment_spec *spec, ss_key_sorter *
     begin_dividing(spec, segment->record_count);
     status = ss_key_sorter_run_ids(keys, packed, &pieces, error);
     return status == SSTORE_OK ? write_index(&index, words, &pieces, spec->dir, segment, error) : status;
+}
+
+/* Write the names of all ids into a folder of their own, and the table of their index. */
+static sstore_status write_names(const ss_segment_spec *spec, ss_manifest_segment *segment, sstore_error *error)
+{
+    const uint32_t place = ss_names_place(segment);
+    ss_dir dir;
+    ss_plan plan;
+    ss_sorted_pieces pieces;
+    ss_segment_spec index = *spec;
+    sstore_status status = ss_plan_parse(ONE_TABLE, 0, &plan, error);
+    if (status != SSTORE_OK)
+        return status;
+    ss_manifest_segment part = {.words = 1, .block_bytes = spec->block_bytes, .plan = plan};
+    index.words = 1;
+    index.has_ids = index.has_id_index = index.has_names = false;
+    index.kind = ss_names_kind(segment->record_count);
+    index.distance = 0;
+    index.plan = &plan;
+    index.begin_fraction = done_fraction(spec, ss_word_index_count(segment), true);
+    index.named = &part;
+    index.dir = &dir;
+    uint64_t max_id;
+    status = ss_index_dir_make(spec->dir, segment, place, &dir, error);
+    if (status == SSTORE_OK) {
+        const ss_name_writer writer = {.segment_dir = spec->dir,
+                                       .segment = segment,
+                                       .dir = &dir,
+                                       .tmp_dir = spec->tmp_dir,
+                                       .names = spec->names,
+                                       .progress = spec->progress,
+                                       .memory = spec->memory,
+                                       .pool = spec->pool};
+        status = ss_name_writer_run(&writer, &part, &pieces, error);
+    }
+    if (status == SSTORE_OK)
+        status = write_tables(&index, &pieces, &segment->indexes[place], &max_id, error);
+    if (status == SSTORE_OK)
+        status = ss_dir_sync(&dir, error);
+    ss_dir_close(&dir);
+    return status;
 }
 
 static sstore_status write_indexes(const ss_segment_spec *spec, uint64_t max_id, ss_manifest_segment *segment,
@@ -337,6 +402,8 @@ static sstore_status write_indexes(const ss_segment_spec *spec, uint64_t max_id,
     if (status == SSTORE_OK && ss_segment_has_id_index(spec))
         status = write_id_index(spec, &keys, max_id, segment, error);
     ss_key_sorter_close(&keys);
+    if (status == SSTORE_OK && ss_segment_has_names(spec))
+        status = write_names(spec, segment, error);
     return status;
 }
 

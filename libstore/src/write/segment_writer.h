@@ -5,8 +5,8 @@
  * (which gives the code, the content sum and so the segment's id), once to encode table 0 and the ids. The rest is
  * then made from the file of table 0: with one word, each other table (decode, permute, sort, count, encode); with
  * several words, an index for each word, which is a segment of records (word, rank in table 0). An index of the ids is
- * made from their file. All threads work on one table at a time. Equal records and options give equal files, byte for
- * byte, whatever the memory, the threads and the pieces.
+ * made from their file, and the names are written in the order of that index. All threads work on one table at a time.
+ * Equal records and options give equal files, byte for byte, whatever the memory, the threads and the pieces.
  */
 #ifndef SS_SEGMENT_WRITER_H
 #define SS_SEGMENT_WRITER_H
@@ -15,6 +15,7 @@
 #include "plan/cost.h"
 #include "sort/sorter.h"
 #include "store/manifest.h"
+#include "write/name_merge.h"
 
 /* Divide the memory of a build of fingerprints of this many words; see ss_sort_memory_divide(). */
 ss_sort_memory ss_build_memory_divide(uint64_t limit_bytes, uint32_t threads, uint32_t words, bool has_ids,
@@ -25,16 +26,19 @@ typedef struct ss_segment_spec {
     const ss_dir *dir;     /* for the files */
     const ss_dir *tmp_dir; /* for spilled items */
     uint32_t words;        /* of a fingerprint */
-    bool has_ids, has_id_index;
+    bool has_ids, has_id_index, has_names;
     uint32_t kind; /* as in the manifest */
     ss_sort_memory memory;
     ss_chunk_pool *pool; /* for items in memory */
     const ss_plan *plan; /* NULL: chosen from the fingerprints, if these have one word */
     double other_bytes;  /* of a word index: what else the store takes for each word; weighs in the choice */
     /* With several words, of the word indexes: */
-    const char *plan_name; /* of each word's plan; NULL: chosen */
-    uint32_t max_radius;   /* that it is complete for */
-    bool records_only;     /* the segment is only read in order */
+    const char *plan_name;            /* of each word's plan; NULL: chosen */
+    uint32_t max_radius;              /* that it is complete for */
+    bool records_only;                /* the segment is only read in order */
+    ss_name_merge *names;             /* with names: those of its ids, at least; borrowed */
+    uint64_t name_bytes;              /* of those that were given: for the disk space that is expected */
+    const ss_manifest_segment *named; /* of a part for names: what its column settled; else NULL */
     uint32_t distance;
     uint32_t block_bytes;
     ss_progress *progress;
@@ -55,6 +59,11 @@ static inline bool ss_segment_has_word_indexes(const ss_segment_spec *spec)
 static inline bool ss_segment_has_id_index(const ss_segment_spec *spec)
 {
     return spec->has_id_index && ss_segment_is_searched(spec);
+}
+
+static inline bool ss_segment_has_names(const ss_segment_spec *spec)
+{
+    return spec->has_names && ss_segment_is_searched(spec);
 }
 
 /* Set the plan of a segment of one word; of several words, one that may be expected of an index. It is the given one,

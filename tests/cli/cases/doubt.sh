@@ -24,10 +24,6 @@ seq 400 >numbers
 try "numbers of lines" numbers
 while read -r row; do printf "$row" | base64 -w 0; echo; done <right >text-in-base64
 try "base64 of hex text, as bytes" --bits 128 --radix base64 text-in-base64
-head -c 6400 right >text.u64
-try "text as words" text.u64
-paste right <(seq 400) | head -c 6400 >text.rec
-try "text as words and ids" text.rec
 paste -d '' right right right right | tr -d '\n' | fold -w 64 | head -100 >wide
 try "hex as base64" --radix base64 wide
 paste -d '' right right right right | tr 0123456789abcdef ABCDEFGHIJKL2345 >base32

@@ -51,9 +51,6 @@ echo "--- usage, and stores without ids"
 exits 2 sstore get | head -1
 exits 2 sstore get pages.store | head -1
 exits 2 sstore get pages.store x | head -1
-exits 2 sstore get pages.store - | head -1
-exits 2 sstore get pages.store pages.txt | head -1
-exits 2 sstore get 7 pages.store | head -1
 exits 2 sstore get --input x pages.store 7 | head -1
 exits 2 sstore build --id-index --no-ids other.store pages.txt | head -1
 cut -f 1 pages.txt | exits 0 sstore build --quiet --no-ids bare.store

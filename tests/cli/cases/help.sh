@@ -18,10 +18,6 @@ for command in $(sstore --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
     exits 0 sstore $command -'?' | cmp - <(sstore $command --help)
 done
 exits 2 sstore help build query 2>&1
-echo "--- the short help of each command fits on a terminal of 24 lines and 80 columns"
-for command in $(sstore --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
-    sstore $command --help | awk -v name=$command 'length($0) > 79 { print name ": " $0 } END { if (NR > 24) print name ": " NR " lines" }'
-done
 echo "--- what a first use of texts needs is in the short help; no line has only spaces"
 sstore help fingerprint | sed -nE 's/^ +--(jsonl|lines|text-field|id-field|id-table|skip-bad)\b.*/\1/p'
 for command in $(sstore --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do

@@ -1,0 +1,31 @@
+/*
+ * name_writer.h - writes the column of the names of a segment, in the order of its ids, which are read from its index
+ * of ids. The names are read twice: to count, which gives their sum and so the id of this part of the segment, a sample
+ * for the fragments, and the items of the index of names; then to encode them.
+ */
+#ifndef SS_NAME_WRITER_H
+#define SS_NAME_WRITER_H
+
+#include "base/tasks.h"
+#include "sort/sorter.h"
+#include "store/manifest.h"
+#include "write/name_merge.h"
+
+typedef struct ss_name_writer {
+    const ss_dir *segment_dir; /* of the segment, whose tables, ids and index of ids are written; all are borrowed */
+    const ss_manifest_segment *segment;
+    const ss_dir *dir; /* of the part for names */
+    const ss_dir *tmp_dir;
+    ss_name_merge *names;
+    ss_progress *progress;
+    ss_sort_memory memory;
+    ss_chunk_pool *pool;
+} ss_name_writer;
+
+/* Write the column. *part is zeroed but for its plan and block size: gets its kind, counts, sums, id, and the column's
+ * file. *pieces_out are the sorted fingerprints of its table; release them, but not after a failure. IO, MEMORY,
+ * DAMAGED, STOPPED; ARGUMENT if an id has two names. */
+sstore_status ss_name_writer_run(const ss_name_writer *self, ss_manifest_segment *part, ss_sorted_pieces *pieces_out,
+                                 sstore_error *error);
+
+#endif

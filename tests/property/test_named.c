@@ -1,0 +1,338 @@
+/*
+ * test_named.c - names of ids: which are refused, what an id may be named again, that bytes do not depend on memory,
+ * threads and order, and that merged stores are those of one build. test_changes.c has random changes.
+ */
+#include "support/testing.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sstore_statistics.h"
+#include "support/name_of_id.h"
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/use_store.h"
+
+#define MANY 30000u
+
+/* ----- helpers ----- */
+
+static sstore_name text(const char *bytes)
+{
+    return (sstore_name){.bytes = bytes, .size = strlen(bytes)};
+}
+
+static sstore_write_options named_options(void)
+{
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
+    options.names = true;
+    return options;
+}
+
+/* Build a store of records with given ids, or without, and names. */
+static sstore_status build(const char *path, const sstore_write_options *options, const uint64_t *fingerprints,
+                           const uint64_t *ids, const sstore_name *names, size_t count, sstore_error *error)
+{
+    sstore_builder *builder;
+    assert_ok(sstore_builder_create(path, options, &builder, error), error);
+    const sstore_status status = sstore_builder_add_named(builder, fingerprints, ids, names, count, error);
+    if (status == SSTORE_OK)
+        return sstore_builder_finish(builder, NULL, error);
+    sstore_builder_abort(builder);
+    return status;
+}
+
+static sstore_status add(const char *path, const uint64_t *fingerprints, const uint64_t *ids, const sstore_name *names,
+                         size_t count, sstore_error *error)
+{
+    sstore_builder *builder;
+    assert_ok(sstore_builder_create_addition(path, NULL, &builder, error), error);
+    const sstore_status status = sstore_builder_add_named(builder, fingerprints, ids, names, count, error);
+    if (status == SSTORE_OK)
+        return sstore_builder_finish(builder, NULL, error);
+    sstore_builder_abort(builder);
+    return status;
+}
+
+/* The names that sstore_names() gives, joined with spaces. */
+static int join_name(void *context, size_t index, uint64_t id, const sstore_name *name)
+{
+    (void)index;
+    (void)id;
+    strncat(context, name->bytes, name->size);
+    strcat(context, " ");
+    return 0;
+}
+
+static void assert_names(const char *path, const uint64_t *ids, size_t count, const char *wanted)
+{
+    char joined[200] = "";
+    sstore_error error = {.status = SSTORE_OK};
+    sstore *store = store_must_open(path, SSTORE_IO_AUTO, SSTORE_STRATEGY_AUTO);
+    sstore_cursor *cursor = store_must_cursor(store);
+    assert_ok(sstore_names(cursor, ids, count, join_name, joined, &error), &error);
+    assert_string_equal(joined, wanted);
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+    assert_ok(sstore_verify(path, NULL, NULL, NULL, &error), &error);
+}
+
+static void assert_refused(sstore_status status, const sstore_error *error, const char *words)
+{
+    assert_int_equal(status, SSTORE_ERROR_ARGUMENT);
+    if (strstr(error->message, words) == NULL)
+        fail_msg("'%s' does not say '%s'", error->message, words);
+}
+
+/* ----- tests ----- */
+
+static void test_wrong_calls(void **state)
+{
+    const uint64_t fingerprint = 1, id = 0;
+    const char *path = scratch_path("wrong"), *plain = scratch_path("plain");
+    const sstore_write_options options = named_options();
+    sstore_write_options without_ids = options;
+    sstore_builder *builder;
+    sstore_dedup *dedup;
+    sstore_error error;
+    char longest[SSTORE_MAX_NAME_BYTES + 1];
+    memset(longest, 'x', sizeof longest);
+    const sstore_name good = text("a"),
+                      bad[] = {{NULL, 1}, {"", 0}, {"a\nb", 3}, {"a\0b", 3}, {longest, sizeof longest}};
+    without_ids.no_ids = true;
+    assert_refused(sstore_builder_create(path, &without_ids, &builder, &error), &error, "without ids");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_refused(build(path, &options, &fingerprint, NULL, &bad[i], 1, &error), &error, "name 0 cannot be one");
+    assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
+    assert_refused(sstore_builder_add(builder, &fingerprint, NULL, 1, &error), &error, "with its name");
+    sstore_builder_abort(builder);
+    assert_ok(sstore_builder_create(plain, NULL, &builder, &error), &error);
+    assert_refused(sstore_builder_add_named(builder, &fingerprint, NULL, &good, 1, &error), &error, "no names");
+    assert_ok(sstore_builder_add(builder, &fingerprint, NULL, 1, &error), &error);
+    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
+    assert_ok(build(path, &options, &fingerprint, NULL, &good, 1, &error), &error);
+    assert_refused(sstore_dedup_open(path, NULL, &dedup, &error), &error, "names");
+
+    sstore *store = store_must_open(plain, SSTORE_IO_AUTO, SSTORE_STRATEGY_AUTO);
+    sstore_cursor *cursor = store_must_cursor(store);
+    assert_refused(sstore_names(cursor, &id, 1, join_name, NULL, &error), &error, "no names");
+    assert_refused(sstore_get_named(cursor, &good, 1, store_collect, NULL, &error), &error, "no names");
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+    const char *const inputs[] = {path, plain};
+    assert_refused(sstore_merge(scratch_path("merged"), inputs, 2, NULL, NULL, &error), &error, "names");
+    scratch_remove(path);
+    scratch_remove(plain);
+}
+
+/* An id has one name, in a build, and beside those of the store, until its records were removed and compacted. */
+static void test_one_name_an_id(void **state)
+{
+    const uint64_t fingerprints[] = {10, 20, 30, 40}, ids[] = {7, 7, 3, UINT64_MAX};
+    const sstore_name names[] = {text("seven"), text("seven"), text("three"), text("last")};
+    const sstore_name other[] = {text("seven"), text("sieben"), text("three"), text("last")};
+    const char *path = scratch_path("one");
+    const sstore_write_options options = named_options();
+    sstore_error error;
+    assert_refused(build(path, &options, fingerprints, ids, other, 4, &error), &error, "'seven' and 'sieben'");
+    assert_ok(build(path, &options, fingerprints, ids, names, 4, &error), &error);
+    const uint64_t all[] = {3, 5, 7, 7, UINT64_MAX};
+    assert_names(path, all, 5, "three seven seven last ");
+    assert_refused(add(path, &fingerprints[3], &ids[0], &other[1], 1, &error), &error, "'sieben' and 'seven'");
+    assert_ok(add(path, &fingerprints[3], &ids[0], &names[0], 1, &error), &error);
+    assert_names(path, all, 5, "three seven seven last ");
+    /* A record that the store has, with another name. */
+    assert_refused(add(path, &fingerprints[2], &ids[2], &other[1], 1, &error), &error, "'sieben' and 'three'");
+    assert_ok(store_remove(path, NULL, &fingerprints[2], &ids[2], 1, NULL, &error), &error);
+    assert_refused(add(path, &fingerprints[2], &ids[2], &other[1], 1, &error), &error, "compacted");
+    assert_ok(sstore_compact(path, SSTORE_COMPACTION_ALL, NULL, NULL, &error), &error);
+    assert_names(path, all, 5, "seven seven last ");
+    assert_ok(add(path, &fingerprints[2], &ids[2], &other[1], 1, &error), &error);
+    assert_names(path, all, 5, "sieben seven seven last ");
+    scratch_remove(path);
+}
+
+/* All records whose ids have a name are removed: of two ids with it, and of one with two records. */
+static void test_removal_by_name(void **state)
+{
+    const uint64_t fingerprints[] = {10, 20, 30, 40}, ids[] = {1, 1, 2, 3};
+    const sstore_name names[] = {text("a"), text("a"), text("a"), text("b")},
+                      gone[] = {text("a"), text("c"), text("a")};
+    const char *path = scratch_path("removed");
+    const sstore_write_options options = named_options();
+    sstore_change change = SSTORE_CHANGE_INIT;
+    sstore_remover *remover;
+    sstore_error error;
+    assert_ok(build(path, &options, fingerprints, ids, names, 4, &error), &error);
+    assert_ok(sstore_remover_create(path, NULL, &remover, &error), &error);
+    assert_refused(sstore_remover_remove_named(remover, &(sstore_name){"", 0}, 1, &error), &error, "cannot be one");
+    sstore_remover_abort(remover);
+    assert_ok(sstore_remover_create(path, NULL, &remover, &error), &error);
+    assert_ok(sstore_remover_remove_named(remover, gone, 3, &error), &error);
+    assert_ok(sstore_remover_finish(remover, &change, &error), &error);
+    assert_int_equal(change.given_count, 3);
+    assert_int_equal(change.removed_count, 3);
+    assert_int_equal(change.absent_count, 1);
+    assert_int_equal(change.record_count, 1);
+    assert_ok(sstore_compact(path, SSTORE_COMPACTION_ALL, NULL, NULL, &error), &error);
+    assert_names(path, ids, 4, "b ");
+    scratch_remove(path);
+}
+
+/* A store of many records, whose names do not fit into the smallest memory. */
+typedef struct many {
+    uint64_t *fingerprints, *ids;
+    sstore_name *names;
+} many;
+
+static many make_many(rng *random, bool given)
+{
+    many made = {.fingerprints = malloc(MANY * sizeof(uint64_t)), .ids = malloc(MANY * sizeof(uint64_t))};
+    for (size_t i = 0; i < MANY; i++) {
+        made.fingerprints[i] = rng_next(random);
+        made.ids[i] = given ? rng_next(random) >> 44 : i;
+    }
+    made.names = id_names(NAMES_BYTES, run_seed, made.ids, MANY);
+    return made;
+}
+
+static void free_many(many *made)
+{
+    free(made->fingerprints);
+    free(made->ids);
+    free(made->names);
+}
+
+static void test_bytes_do_not_depend_on_memory(void **state)
+{
+    rng random = rng_seeded(run_seed);
+    for (int given = 0; given < 2; given++) {
+        many made = make_many(&random, given != 0);
+        const char *large = scratch_path("large"), *small = scratch_path("small");
+        sstore_write_options options = named_options();
+        sstore_error error;
+        options.threads = 1;
+        assert_ok(build(large, &options, made.fingerprints, given ? made.ids : NULL, made.names, MANY, &error), &error);
+        options.threads = 3;
+        options.memory_bytes = (uint64_t)1 << 20;
+        assert_ok(build(small, &options, made.fingerprints, given ? made.ids : NULL, made.names, MANY, &error), &error);
+        assert_true(folders_equal(large, small, ""));
+        assert_ok(sstore_verify(small, NULL, NULL, NULL, &error), &error);
+        scratch_remove(large);
+        scratch_remove(small);
+        free_many(&made);
+    }
+}
+
+/* Parts whose ids begin with 0 are merged to the store of one build, or refused since ids would have two names. */
+static void test_merged_parts(void **state)
+{
+    rng random = rng_seeded(run_seed + 1);
+    many made = make_many(&random, false);
+    const char *whole = scratch_path("whole"), *merged = scratch_path("merged");
+    char parts[4][256];
+    const char *paths[4];
+    sstore_write_options options = named_options(), merging = SSTORE_WRITE_OPTIONS_INIT;
+    sstore_error error;
+    size_t begin = 0;
+    for (int i = 0; i < 4; i++) {
+        const size_t count = i == 3 ? MANY - begin : rng_below(&random, (MANY - begin) / 2);
+        snprintf(parts[i], sizeof parts[i], "%s", scratch_path("part-%d", i));
+        paths[i] = parts[i];
+        assert_ok(build(parts[i], &options, made.fingerprints + begin, NULL, made.names + begin, count, &error),
+                  &error);
+        begin += count;
+    }
+    assert_ok(build(whole, &options, made.fingerprints, NULL, made.names, MANY, &error), &error);
+    assert_refused(sstore_merge(merged, paths, 4, &merging, NULL, &error), &error, "set raise_ids");
+    merging.raise_ids = true;
+    assert_ok(sstore_merge(merged, paths, 4, &merging, NULL, &error), &error);
+    assert_true(folders_equal(whole, merged, ""));
+    for (int i = 0; i < 4; i++)
+        scratch_remove(parts[i]);
+    scratch_remove(whole);
+    scratch_remove(merged);
+    free_many(&made);
+}
+
+/* A name as it was given. */
+static int compare_name(void *context, size_t index, uint64_t id, const sstore_name *name)
+{
+    const sstore_name *wanted = (const sstore_name *)context + index;
+    (void)id;
+    assert_int_equal(name->size, wanted->size);
+    assert_memory_equal(name->bytes, wanted->bytes, name->size);
+    return 0;
+}
+
+static void test_long_names(void **state)
+{
+    rng random = rng_seeded(run_seed + 2);
+    uint64_t ids[40], fingerprints[40];
+    const char *path = scratch_path("long");
+    sstore_write_options options = named_options();
+    sstore_error error;
+    for (uint64_t i = 0; i < 40; i++) {
+        ids[i] = i * i;
+        fingerprints[i] = rng_next(&random);
+    }
+    for (uint32_t block_bytes = 256; block_bytes <= 65536; block_bytes *= 4) {
+        sstore_name *names = id_names(NAMES_LONG, run_seed + block_bytes, ids, 40);
+        char longest[SSTORE_MAX_NAME_BYTES];
+        for (size_t i = 0; i < sizeof longest; i++)
+            longest[i] = (char)rng_between(&random, 11, 255);
+        names[20] = (sstore_name){.bytes = longest, .size = sizeof longest};
+        options.block_bytes = block_bytes;
+        assert_ok(build(path, &options, fingerprints, ids, names, 40, &error), &error);
+        for (int io = SSTORE_IO_PREAD; io <= SSTORE_IO_MEMORY; io++) {
+            matches got = {.words = 1};
+            sstore *store = store_must_open(path, (sstore_io)io, SSTORE_STRATEGY_AUTO);
+            sstore_cursor *cursor = store_must_cursor(store);
+            assert_ok(sstore_names(cursor, ids, 40, compare_name, names, &error), &error);
+            assert_ok(sstore_get_named(cursor, &names[20], 1, store_collect, &got, &error), &error);
+            assert_int_equal(got.count, 1);
+            matches_free(&got);
+            sstore_cursor_free(cursor);
+            sstore_close(store);
+        }
+        assert_ok(sstore_verify(path, NULL, NULL, NULL, &error), &error);
+        scratch_remove(path);
+        free(names);
+    }
+}
+
+static void test_statistics(void **state)
+{
+    const uint64_t fingerprints[] = {10, 20, 30}, ids[] = {7, 7, 3};
+    const sstore_name names[] = {text("seven"), text("seven"), text("three")};
+    const char *path = scratch_path("statistics");
+    const sstore_write_options options = named_options();
+    sstore_statistics statistics = SSTORE_STATISTICS_INIT;
+    sstore_segment_statistics segment = SSTORE_SEGMENT_STATISTICS_INIT;
+    sstore_error error;
+    assert_ok(build(path, &options, fingerprints, ids, names, 3, &error), &error);
+    sstore *store = store_must_open(path, SSTORE_IO_AUTO, SSTORE_STRATEGY_AUTO);
+    assert_ok(sstore_stat(store, &statistics, &error), &error);
+    assert_ok(sstore_stat_segment(store, 0, &segment, &error), &error);
+    assert_true(statistics.has_names && statistics.has_id_index);
+    assert_int_equal(statistics.name_count, 2);
+    assert_int_equal(statistics.names_bytes, 2 * 4096);
+    assert_int_equal(statistics.name_index_bytes, 2 * 4096);
+    assert_int_equal(segment.total_bytes + statistics.manifest_bytes, statistics.total_bytes);
+    sstore_close(store);
+    scratch_remove(path);
+}
+
+int main(void)
+{
+    rng_start_run();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wrong_calls),     cmocka_unit_test(test_one_name_an_id),
+        cmocka_unit_test(test_removal_by_name), cmocka_unit_test(test_bytes_do_not_depend_on_memory),
+        cmocka_unit_test(test_merged_parts),    cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_statistics),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
