@@ -32,6 +32,10 @@ def u128(data: bytes, offset: int) -> int:
     return int.from_bytes(data[offset : offset + 16], "little")
 
 
+def bytes_u16(value: int) -> bytes:
+    return value.to_bytes(2, "little")
+
+
 def bytes_u32(value: int) -> bytes:
     return value.to_bytes(4, "little")
 

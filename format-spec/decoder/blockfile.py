@@ -10,6 +10,7 @@ from faults import Damaged, Unsupported
 from folder import Folder
 from huffman import SYMBOLS, Code
 from manifest import VERSION, Segment
+from names import NUMBER_OF_NAMES
 from xxh3 import xxh3_64, xxh3_128
 
 MAGIC = b"sstorBLK"
@@ -36,7 +37,7 @@ class Expected:
 
 
 def expected_of(segment: Segment, number: int) -> Expected:
-    is_table = number != NUMBER_OF_IDS
+    is_table = number not in (NUMBER_OF_IDS, NUMBER_OF_NAMES)
     table = segment.tables[number] if is_table else None
     block_count = table.block_count if table else segment.id_block_count
     item_count = segment.distinct_count if is_table else segment.record_count
@@ -94,7 +95,7 @@ class BlockFile:
         for offset, value, name in supported:
             if u32(header, offset) != value:
                 raise Unsupported(f"{name} {u32(header, offset)}", self.path, offset)
-        column_bits = 0 if u32(header, 32) == NUMBER_OF_IDS else expected.column_bits
+        column_bits = 0 if u32(header, 32) in (NUMBER_OF_IDS, NUMBER_OF_NAMES) else expected.column_bits
         if u32(header, 40) != column_bits:
             raise Unsupported(f"a column of {u32(header, 40)} bits", self.path, 40)
         if checksum != expected.checksum:
@@ -104,6 +105,8 @@ class BlockFile:
                 raise Damaged(f"{name} is not the manifest's", offset=offset)
         if expected.item_count > MAX_ITEMS_OF_BLOCK * expected.block_count:
             raise Damaged("more items than the blocks can hold", offset=56)
+        if u32(header, 32) == NUMBER_OF_NAMES:
+            return  # names.py checks the fragments, which are in the place of a code
         lengths = header[LENGTHS]
         try:
             self.code = Code(lengths)

@@ -23,6 +23,8 @@ def set_checksums(store: Path) -> None:
         if (folder / "id-index").exists():
             has_ids = manifest[at + 113] != 1
             at = _set_entry(manifest, at, folder / "id-index", bytes_u32(FINGERPRINT_BITS) + bytes_u32(0) + bytes_u32(has_ids))
+        if (folder / "names").exists():
+            at = _set_entry(manifest, at, folder / "names", bytes_u32(FINGERPRINT_BITS) + bytes_u32(0) + bytes_u32(0))
     manifest[-16:] = bytes_u128(xxh3_128(bytes(manifest[:-16])))
     (store / "MANIFEST").write_bytes(manifest)
 
@@ -39,6 +41,11 @@ def _set_entry(manifest: bytearray, at: int, folder: Path, store_fields: bytes) 
         manifest[checksum_at : checksum_at + 16] = _set_file_checksums(path, segment_id, block_size)
     if u32(store_fields, 8) & 1 and (folder / "ids.blk").exists():
         manifest[at + 96 : at + 112] = _set_file_checksums(folder / "ids.blk", segment_id, block_size)
+    if (folder / "names.blk").exists():
+        file = bytearray((folder / "names.blk").read_bytes())
+        file[88:104] = bytes_u128(xxh3_128(bytes(file[1176:3472])))
+        (folder / "names.blk").write_bytes(file)
+        manifest[at + 96 : at + 112] = _set_file_checksums(folder / "names.blk", segment_id, block_size)
     return at + 128 + 40 * table_count
 
 

@@ -30,12 +30,15 @@ BLOCK_SIZES = [2**power for power in range(8, 17)]
 FLAG_IDS = 1
 FLAG_PLAN_GIVEN = 2
 FLAG_ID_INDEX = 4
-KNOWN_FLAGS = FLAG_IDS | FLAG_PLAN_GIVEN | FLAG_ID_INDEX
+FLAG_NAMES = 8
+KNOWN_FLAGS = FLAG_IDS | FLAG_PLAN_GIVEN | FLAG_ID_INDEX | FLAG_NAMES
 
 KIND_ADDS = 0
 KIND_REMOVES = 1
 KIND_WORD = 2
 KIND_ID = 3
+KIND_NAMES = 4
+MAX_NUMBER_BITS = 40
 PACKED = 0x100  # in the four bytes of an id index's kind and form
 PACKED_BITS = 32
 
@@ -75,11 +78,12 @@ class Segment:
     has_ids: bool
     word_indexes: list["Segment"] = field(default_factory=list)
     id_index: "Segment | None" = None
+    names: "Segment | None" = None
 
     @property
     def indexes(self) -> list["Segment"]:
         """In the order of the manifest."""
-        return self.word_indexes + ([self.id_index] if self.id_index is not None else [])
+        return self.word_indexes + [part for part in (self.id_index, self.names) if part is not None]
 
     @property
     def is_packed(self) -> bool:
@@ -87,9 +91,20 @@ class Segment:
         return self.kind == KIND_ID | PACKED
 
     @property
+    def is_names(self) -> bool:
+        return self.kind & 0xFF == KIND_NAMES
+
+    @property
+    def number_bits(self) -> int:
+        """Of a name part."""
+        return self.kind >> 8 & 0xFF
+
+    @property
     def folder_name(self) -> str:
         if self.kind & 0xFF == KIND_ID:
             return "id-index"
+        if self.is_names:
+            return "names"
         return f"word-{self.word:02d}" if self.is_word_index else f"seg-{self.folder_number:016x}"
 
     @property
@@ -142,6 +157,7 @@ class Manifest:
     recipe: bytes
     segments: list[Segment]
     has_id_index: bool = False
+    has_names: bool = False
 
 
 def parse_manifest(data: bytes, path: str) -> Manifest:
@@ -190,6 +206,8 @@ def _parse_contents(data: bytes, path: str) -> Manifest:
         raise Damaged("the recipe passes the checksum", offset=56)
     if flags & FLAG_ID_INDEX and not flags & FLAG_IDS:
         raise Damaged("an id index without ids", offset=40)
+    if flags & FLAG_NAMES and not flags & FLAG_ID_INDEX:
+        raise Damaged("names without an id index", offset=40)
     recipe = data[FIXED_BYTES : FIXED_BYTES + recipe_size]
     if 0 in recipe:
         raise Damaged("a zero byte in the recipe", offset=FIXED_BYTES + recipe.index(0))
@@ -206,6 +224,8 @@ def _parse_contents(data: bytes, path: str) -> Manifest:
                 raise Damaged(f"the radii of the words are not enough for k {k}", offset=segment_at)
         if flags & FLAG_ID_INDEX and segment.kind == KIND_ADDS:
             segment.id_index = entries.take_id_index(segment)
+        if flags & FLAG_NAMES and segment.kind == KIND_ADDS:
+            segment.names = entries.take_names(segment)
         if segment_count + sum(len(one.indexes) for one in segments) > MAX_SEGMENTS:
             raise Damaged("too many indexes", offset=segment_at)
     offset = entries.offset
@@ -226,6 +246,7 @@ def _parse_contents(data: bytes, path: str) -> Manifest:
         recipe,
         segments,
         bool(flags & FLAG_ID_INDEX),
+        bool(flags & FLAG_NAMES),
     )
 
 
@@ -289,6 +310,26 @@ class _Entries:
         _check_segment(index, at)
         return index
 
+    def take_names(self, segment: Segment) -> Segment:
+        """Section 18.1."""
+        at = self.offset
+        self._require_whole_entry()
+        kind = u32(self.data, at + 112)
+        if kind & 0xFF != KIND_NAMES or kind >> 16:
+            raise Unsupported(f"kind {kind:x} where names are expected", self.path, at + 112)
+        self._require_column_bits(COLUMN_BITS)
+        names = self._take_with_tables(FINGERPRINT_BITS, 0, has_ids=False)
+        if len(names.tables) != 1:
+            raise Damaged(f"names with {len(names.tables)} tables", offset=at + 116)
+        if names.record_count > segment.record_count or (names.record_count > 0) != (segment.record_count > 0):
+            raise Damaged(f"{names.record_count} names for {segment.record_count} records", offset=at + 24)
+        if names.block_size != segment.block_size:
+            raise Damaged(f"block size {names.block_size} in a segment of block size {segment.block_size}", offset=at + 56)
+        if names.number_bits > MAX_NUMBER_BITS or names.record_count >> names.number_bits:
+            raise Damaged(f"numbers of {names.number_bits} bits for {names.record_count} names", offset=at + 113)
+        _check_segment(names, at)
+        return names
+
     def _require_whole_entry(self) -> None:
         if self.offset + SEGMENT_BYTES > self.end:
             raise Damaged("segments pass the checksum", offset=self.offset)
@@ -349,6 +390,9 @@ def _check_segment(segment: Segment, at: int) -> None:
         raise Damaged(f"block size {segment.block_size}", offset=at + 56)
     if segment.has_ids:
         _check_block_count(segment.id_block_count, records, at + 88)
+    elif segment.is_names:
+        if segment.id_block_count > MAX_BLOCKS or (segment.id_block_count == 0) != (records == 0):
+            raise Damaged(f"{segment.id_block_count} blocks for {records} names", offset=at + 88)
     elif segment.id_block_count != 0:
         raise Damaged("id blocks in a store without ids", offset=at + 88)
 
@@ -359,6 +403,8 @@ def _check_segment(segment: Segment, at: int) -> None:
     directory_values = sum(table.block_count for table in segment.tables) + segment.id_block_count
     if not segment.is_wide:
         directory_values += segment.tables[0].block_count  # the first ranks
+    if segment.is_names:
+        directory_values += segment.id_block_count  # the numbers of their first names
     if segment.directory_size > 16 * 2**20 + 16 * directory_values:
         raise Damaged(f"a directory of {segment.directory_size} bytes", offset=at + 64)
     if segment.id != segment.computed_id():

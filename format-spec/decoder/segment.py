@@ -10,6 +10,7 @@ from faults import Damaged
 from folder import Folder
 from ids import id_records
 from manifest import PACKED_BITS, Segment
+from names import NUMBER_OF_NAMES, Name, fingerprint_of, names_sum, read_names, write_column
 from plan import Permutation
 from whole import capacity, decode_whole, encode_whole
 from xxh3 import xxh3_128
@@ -93,6 +94,27 @@ def id_index_records(records: list[Record], fingerprints: list[int], packed: boo
     rank_of = {fingerprint: rank for rank, fingerprint in enumerate(fingerprints)}
     pairs = sorted((record_id, rank_of[fingerprint]) for fingerprint, record_id in records if record_id is not None)
     return [(record_id << PACKED_BITS | rank, None) for record_id, rank in pairs] if packed else list(pairs)
+
+
+def segment_names(folder: Folder, names: Segment) -> list[Name]:
+    """The names of a name part, in its folder (section 18)."""
+    return read_names(BlockFile(folder, "names.blk", names, NUMBER_OF_NAMES), names.record_count)[0]
+
+
+def check_names(folder: Folder, names: Segment, values: list[int] | None, ids: set[int] | None) -> list[Name]:
+    """The full check of a column of names, against the fingerprints of its table and the ids of the segment, if these could be
+    read."""
+    file = BlockFile(folder, "names.blk", names, NUMBER_OF_NAMES)
+    found, fragments = read_names(file, names.record_count)
+    check_written(file, write_column(found, fragments, names.block_size).blocks)
+    if names_sum(found) != names.content_sum:
+        raise Damaged("the content sum is not the manifest's", file.path)
+    wanted = sorted(fingerprint_of(name, number, names.number_bits) for number, (_, name) in enumerate(found))
+    if values is not None and values != wanted:
+        raise Damaged("not the names of the column", folder.path_of(table_name(0)))
+    if ids is not None and ids != {name_id for name_id, _ in found}:
+        raise Damaged("not the names of the ids", file.path)
+    return found
 
 
 def check_counts(file: BlockFile, segment: Segment, fingerprints: list[int]) -> None:

@@ -13,12 +13,14 @@ from segment import (
     check_counts,
     check_directory,
     check_ids_written,
+    check_names,
     check_same_fingerprints,
     check_table_written,
     content_sum,
     id_index_records,
     read_table,
     records_of,
+    segment_names,
     word_records,
 )
 
@@ -132,11 +134,51 @@ def verify_segment(store: Folder, segment: Segment, check: Check) -> list[Record
             found = verify_segment(folder, segment.id_index, check)
             if None not in (found, records) and found != id_index_records(records, fingerprints, segment.id_index.is_packed):
                 check.faults.append(Damaged("not the ids with their ranks", folder.path_of(segment.id_index.folder_name)))
+        if segment.names is not None:
+            ids = None if records is None else {record_id for _, record_id in records if record_id is not None}
+            verify_names(folder, segment.names, ids, check)
         if records is not None:
             check.run(check_ids_written, folder, segment)
         if records is not None and content_sum(records, segment.fingerprint_bits) != segment.content_sum:
             check.faults.append(Damaged("the content sum is not the manifest's", folder.path))
         return records
+
+
+def verify_names(store: Folder, names: Segment, ids: set[int] | None, check: Check) -> None:
+    """Check a name part, whose folder is in `store`."""
+    with store.open_folder(names.folder_name) as folder:
+        check.run(check_directory, folder, names)
+        table = check.run(read_table, folder, names, 0)
+        values = None
+        if table is not None:
+            file, values = table
+            check.run(check_counts, file, names, values)
+            check.run(check_table_written, file, names, values)
+        check.run(check_names, folder, names, values, ids)
+
+
+def verify_same_names(store: Folder, manifest: Manifest) -> None:
+    """All segments that have a name for an id have the same (section 18)."""
+    known: dict[int, bytes] = {}
+    for segment in manifest.segments:
+        for name_id, name in names_of_segment(store, segment):
+            if known.setdefault(name_id, name) != name:
+                raise Damaged(f"id {name_id} has several names", store.path_of(segment.folder_name))
+
+
+def names_of_segment(store: Folder, segment: Segment) -> list[tuple[int, bytes]]:
+    if segment.names is None:
+        return []
+    with store.open_folder(segment.folder_name) as folder, folder.open_folder(segment.names.folder_name) as inner:
+        return segment_names(inner, segment.names)
+
+
+def names(path: str) -> dict[int, bytes]:
+    """The names of all ids that segments have names for."""
+    with Folder.open_store(path) as store:
+        return with_manifest(
+            store, lambda manifest: {key: name for segment in manifest.segments for key, name in names_of_segment(store, segment)}
+        )
 
 
 def verify_order(path: str, manifest: Manifest, records: list[list[Record]]) -> None:
@@ -171,6 +213,8 @@ def verify(path: str) -> list[Fault]:
         if all(part is not None for part in records):
             check.run(verify_order, path, manifest, records)
             check.run(verify_next_id, path, manifest, records)
+        if not check.faults:
+            check.run(verify_same_names, store, manifest)
         return check.faults
 
     with Folder.open_store(path) as store:

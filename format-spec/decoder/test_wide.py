@@ -159,6 +159,9 @@ class Case:
         block_size = rng.choice([256, 256, 512, 4096, 65536])
         self.options = Options(bits, k, rng.random() < 0.6, block_size, b"r" * rng.choice([0, 0, 3, 8]), rng.random() < 0.3)
         self.options.id_index = self.options.has_ids and rng.random() < 0.5
+        self.options.has_names = self.options.id_index and rng.random() < 0.6
+        self.fragments = random_fragments(rng)
+        self.long_names = rng.random() < 0.2
         self.data = rng.choice(DATA)
         records = random_records(rng, self.data(rng, self.words, rng.choice(counts)), self.options.has_ids)
         rng.shuffle(records)
@@ -197,6 +200,14 @@ class Case:
         distances = [((fingerprint ^ query).bit_count(), fingerprint, record_id) for fingerprint, record_id in self.records]
         return sorted(match for match in distances if match[0] <= distance)
 
+    def name_of(self, record_id: int) -> bytes:
+        """The same in all segments."""
+        rng = random.Random(f"{self.fragments} {record_id}")
+        size = rng.randint(60000, 65536) if self.long_names and rng.random() < 0.02 else rng.randint(1, 80)
+        path = f"/{record_id % 3}/{'x' * (record_id % 40)}-{record_id // 7}".encode()
+        name = path + bytes(rng.choice([*range(1, 10), *range(11, 256)]) for _ in range(size)) if rng.random() < 0.3 else path
+        return name[:65536]
+
     def some_ids(self) -> list[int]:
         """Of records that are there, and others."""
         ids = sorted({record_id for _, record_id in self.records if record_id is not None})
@@ -204,6 +215,12 @@ class Case:
 
     def __str__(self) -> str:
         return f"{self.options} {self.data.__name__} {[(part.kind, len(part.records)) for part in self.parts]}"
+
+
+def random_fragments(rng: random.Random) -> list[bytes]:
+    parts = [b"/", b"x", b"xx", b"xxxxxxxx", b"-", b"1\n", b"\n", b"7\n", b"/1/", b"/2/xxx"]
+    others = [bytes(rng.randint(11, 255) for _ in range(rng.randint(1, 8))) for _ in range(rng.choice([0, 5, 300]))]
+    return rng.sample(parts, rng.randrange(len(parts) + 1)) + others[:240]
 
 
 def record_order(record: Record) -> tuple[int, int]:
@@ -227,6 +244,10 @@ class StoreTest(unittest.TestCase):
 
     def write(self, case: Case) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
+        if case.options.has_names:
+            for part in case.parts:
+                part.names = {record_id: case.name_of(record_id) for _, record_id in part.records if record_id is not None}
+                part.fragments = case.fragments
         write_store(self.path, case.options, case.parts)
 
     def command_reads(self) -> bool:
@@ -242,6 +263,10 @@ class StoreTest(unittest.TestCase):
     def check(self, case: Case, queries: int) -> None:
         self.assertEqual([str(fault) for fault in decoder.verify(str(self.path))], [])
         self.assertEqual(list(decoder.dump(str(self.path))), sorted(case.records, key=record_order))
+        if case.options.has_names:
+            found = decoder.names(str(self.path))
+            self.assertEqual({key: found[key] for _, key in case.records}, {key: case.name_of(key) for _, key in case.records})
+            TRIED["names"] += len(found)
         asked = [case.query() for _ in range(queries)]
         searcher = Searcher(str(self.path))
         for query, distance in asked:
@@ -308,7 +333,7 @@ class WrittenStores(StoreTest):
             for has_ids in False, True:
                 for parts in [], [Part(KIND_ADDS, [])], "removed":
                     case = Case(self.rng, bits, counts=(0,))
-                    case.options.has_ids = case.options.id_index = has_ids
+                    case.options.has_ids = case.options.id_index = case.options.has_names = has_ids
                     case.parts = []
                     if parts == "removed":
                         records = random_records(self.rng, uniform(self.rng, case.words, 40), has_ids)
@@ -388,6 +413,7 @@ class DamagedStores(StoreTest):
         case = Case(self.rng, bits, counts=(0,))
         case.options.has_ids, case.options.block_size = True, 256
         case.options.id_index = self.rng.random() < 0.5
+        case.options.has_names = False
         case.parts = []
         records = random_records(self.rng, clustered(self.rng, case.words, 40), True)
         case.change(KIND_ADDS, records)
@@ -432,7 +458,7 @@ class DamagedStores(StoreTest):
     def test_too_many_word_indexes(self) -> None:
         """Segments and indexes together are at most 4096."""
         case = Case(self.rng, 1024, counts=(0,))
-        case.options.recipe, case.options.id_index = b"", False
+        case.options.recipe, case.options.id_index, case.options.has_names = b"", False, False
         case.parts = []
         case.change(KIND_ADDS, random_records(self.rng, uniform(self.rng, case.words, 5), case.options.has_ids))
         self.write(case)
@@ -504,6 +530,7 @@ class DamagedStores(StoreTest):
         for bits, first_id in (64, 0), (64, 2**40), (192, 7), (192, 2**63):
             case = Case(self.rng, bits, counts=(0,))
             case.options.has_ids = case.options.id_index = True
+            case.options.has_names = False
             case.parts = []
             fingerprints = uniform(self.rng, case.words, 40)
             case.change(KIND_ADDS, [(fingerprint, first_id + number) for number, fingerprint in enumerate(fingerprints)])

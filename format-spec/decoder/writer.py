@@ -18,9 +18,11 @@ from manifest import (
     FIXED_BYTES,
     FLAG_ID_INDEX,
     FLAG_IDS,
+    FLAG_NAMES,
     FLAG_PLAN_GIVEN,
     KIND_ADDS,
     KIND_ID,
+    KIND_NAMES,
     KIND_WORD,
     PACKED,
     PACKED_BITS,
@@ -30,6 +32,18 @@ from manifest import (
     Table,
 )
 from manifest import MAGIC as MANIFEST_MAGIC
+from names import (
+    FRAGMENTS_AT,
+    FRAGMENTS_BYTES,
+    NUMBER_OF_NAMES,
+    Name,
+    fingerprint_of,
+    names_sum,
+    number_bits,
+    parse_fragments,
+    stored_fragments,
+    write_column,
+)
 from plan import Permutation
 from segment import Record, content_sum, id_index_records, table_name, word_records
 from whole import capacity, encode_whole
@@ -59,6 +73,8 @@ class Part:
     records: list[Record]
     tables: list[TablePlan] = field(default_factory=list)
     words: list[WordPlan] = field(default_factory=list)
+    names: dict[int, bytes] = field(default_factory=dict)  # at least of all ids of the records
+    fragments: list[bytes] = field(default_factory=list)
 
 
 @dataclass
@@ -70,19 +86,22 @@ class Options:
     recipe: bytes = b""
     plan_given: bool = False
     id_index: bool = False
+    has_names: bool = False
 
 
 def write_store(path: Path, options: Options, parts: list[Part]) -> Manifest:
     """Write a new store at `path`. The parts become its segments, the oldest first."""
     path.mkdir()
     manifest = Manifest(
-        options.fingerprint_bits, options.k, options.has_ids, options.plan_given, 0, options.recipe, [], options.id_index
+        options.fingerprint_bits, options.k, options.has_ids, options.plan_given, 0, options.recipe, [], options.id_index, options.has_names
     )
     for part in parts:
         segment = _new_segment(options, part)
         while segment.folder_number in {other.folder_number for other in manifest.segments}:
             segment.folder_number += 1
         _write_files(path / segment.folder_name, segment, part.records)
+        if segment.names is not None:
+            _write_names(path / segment.folder_name / segment.names.folder_name, segment.names, part_names(part), part.fragments)
         manifest.segments.append(segment)
     if options.has_ids:
         highest = max((record_id for part in parts for _, record_id in part.records if record_id is not None), default=-1)
@@ -110,7 +129,39 @@ def _new_segment(options: Options, part: Part) -> Segment:
         records = id_index_records(part.records, fingerprints, packed)
         kind = KIND_ID | (PACKED if packed else 0)
         segment.id_index = _segment_of(records, kind, FINGERPRINT_BITS, COLUMN_BITS, [ALL_BITS], own)
+    if options.has_names and part.kind == KIND_ADDS:
+        bits = number_bits(len(part.records))
+        own = Options(FINGERPRINT_BITS, 0, False, options.block_size)
+        names = part_names(part)
+        values = [(fingerprint_of(name, number, bits), None) for number, (_, name) in enumerate(names)]
+        segment.names = _segment_of(values, KIND_NAMES | bits << 8, FINGERPRINT_BITS, COLUMN_BITS, [ALL_BITS], own)
+        segment.names.content_sum = names_sum(names)
+        segment.names.id = segment.names.computed_id()
     return segment
+
+
+def part_names(part: Part) -> list[Name]:
+    """The names of the ids of a segment's records, ascending by id."""
+    return [(name_id, part.names[name_id]) for name_id in sorted({record_id for _, record_id in part.records if record_id is not None})]
+
+
+def _write_names(folder: Path, segment: Segment, names: list[Name], fragments: list[bytes]) -> None:
+    stored = stored_fragments(fragments)
+    header = bytearray(HEADER_BYTES)
+    header[FRAGMENTS_AT : FRAGMENTS_AT + FRAGMENTS_BYTES] = stored
+    header[88:104] = bytes_u128(xxh3_128(stored))
+    column = write_column(names, parse_fragments(bytes(header)), segment.block_size)
+    folder.mkdir()
+    fields = _header(segment, NUMBER_OF_NAMES, len(column.blocks), len(names), None)
+    header[:88] = fields[:88]
+    segment.id_block_count = len(column.blocks)
+    segment.id_header_checksum = _write_block_file(folder / "names.blk", header, column.blocks)
+    arrays = {(KIND_BLOCK_KEYS, NUMBER_OF_NAMES): column.keys, (KIND_FIRST_RANKS, NUMBER_OF_NAMES): column.first_numbers}
+    values = sorted(fingerprint_of(name, number, segment.number_bits) for number, (_, name) in enumerate(names))
+    arrays[KIND_BLOCK_KEYS, 0] = _write_table(folder, segment, 0, values, arrays)
+    data = lmdb_file.environment(directory_entries(arrays))
+    (folder / "directory.mdb").write_bytes(data)
+    segment.directory_size, segment.directory_checksum = len(data), xxh3_128(data)
 
 
 def _segment_of(
@@ -245,6 +296,7 @@ def manifest_bytes(manifest: Manifest) -> bytes:
     )
     flags = (FLAG_IDS if manifest.has_ids else 0) | (FLAG_PLAN_GIVEN if manifest.plan_given else 0)
     flags |= FLAG_ID_INDEX if manifest.has_id_index else 0
+    flags |= FLAG_NAMES if manifest.has_names else 0
     data = MANIFEST_MAGIC + bytes_u32(VERSION) + bytes_u32(FIXED_BYTES + len(body) + CHECKSUM_BYTES) + bytes(16)
     data += bytes_u32(manifest.fingerprint_bits) + bytes_u32(manifest.k) + bytes_u32(flags) + bytes(4)
     data += bytes_u64(manifest.next_id) + bytes_u32(len(manifest.recipe)) + bytes_u32(len(manifest.segments)) + body

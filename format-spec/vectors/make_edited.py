@@ -110,7 +110,8 @@ def manifest_cases(stores: Path) -> Iterator[Case]:
         ("128 fingerprint bits", "3.1", 32, b"\x80", OPEN, UNSUPPORTED),
         ("k 17", "3.1", 36, b"\x11", OPEN, DAMAGED),
         ("a k that the plan is not complete for", "3.1", 36, b"\4", OPEN, DAMAGED),
-        ("a reserved flag", "3.1", 40, b"\x0b", OPEN, UNSUPPORTED),
+        ("a reserved flag", "3.1", 40, b"\x13", OPEN, UNSUPPORTED),
+        ("the flag of names, without an id index", "3.1", 40, b"\x0b", OPEN, DAMAGED),
         ("the flag of an id index, without its entry", "3.1", 40, b"\7", OPEN, DAMAGED),
         ("the flag of ids", "3.1", 40, b"\2", OPEN, DAMAGED),
         ("the flag of a plan that was given", "3.1", 40, b"\1", FINE, None),
@@ -505,6 +506,52 @@ def id_index_cases(stores: Path) -> Iterator[Case]:
     yield Case("id index: gone", "17", "id-index", "MANIFEST", [], OPEN, set_checksums=without("id-index"))
 
 
+# Where names.store has the entry of its names, behind that of its id index.
+NAMES = ID_INDEX + 168
+
+
+def name_cases(stores: Path) -> Iterator[Case]:
+    for name, offset, data, refuse, word in (
+        ("a folder number", NAMES + 16, b"\1\2\3\4\5\6\7\x08", FINE, None),
+        ("more names than records", NAMES + 24, b"\5\0\0\0\0\0\0\0\5", OPEN, DAMAGED),
+        ("another distinct count", NAMES + 32, b"\2", OPEN, DAMAGED),
+        ("content sum", NAMES + 40, b"\0\0\0", FULL, DAMAGED),
+        ("another block size", NAMES + 56, b"\0\2", OPEN, DAMAGED),
+        ("column bits 64", NAMES + 60, b"\x40", OPEN, UNSUPPORTED),
+        ("no blocks", NAMES + 88, b"\0", OPEN, DAMAGED),
+        ("kind 3", NAMES + 112, b"\3", OPEN, UNSUPPORTED),
+        ("1 number bit", NAMES + 113, b"\1", OPEN, DAMAGED),
+        ("41 number bits", NAMES + 113, b"\x29", OPEN, DAMAGED),
+        ("a number behind the number bits", NAMES + 114, b"\1", OPEN, UNSUPPORTED),
+        ("without the flag", 40, b"\5", OPEN, DAMAGED),
+    ):
+        yield Case(f"names: {name}", "18.1", "names", "MANIFEST", [(offset, data)], refuse, word)
+    for name, offset, data, refuse in (
+        ("item count", 56, b"\4", OPEN),
+        ("fragment count", 1176, b"\6", OPEN),
+        ("a fragment of 9 bytes", 1177, b"\x09", OPEN),
+        ("a newline within a fragment", 1432 + 8, b"\n", OPEN),
+        ("fragments out of order", 1432, b"z", OPEN),
+        ("a byte behind a fragment", 1432 + 7, b"x", OPEN),
+    ):
+        yield Case(f"names: {name}", "18.2", "names", "names/names.blk", [(offset, data)], refuse)
+    for name, offset, data in (
+        ("no names in a block", 8, b"\0"),
+        ("width 9", 10, b"\x09"),
+        ("an unknown flag", 11, b"\2"),
+        ("continued", 11, b"\1"),
+        ("ids that do not ascend", 13, b"\xff"),
+        ("another id", 13, b"\1"),
+        ("a code of no fragment", 16, b"\x30"),
+        ("a shared length", 15, b"\1"),
+        ("a byte behind the codes", 200, b"\1"),
+    ):
+        yield Case(f"names: {name}", "18.2", "names", "names/names.blk", [(BLOCK + offset, data)], FULL)
+    yield Case("names: another number in the table", "18", "names", "names/table-00.blk", [(BLOCK, b"\2")], FULL)
+    yield Case("names: trailer", "4", "names", "names/names.blk", [(BLOCK + 248, b"\0\0")], FULL, set_checksums=nothing)
+    yield Case("names: gone", "18", "names", "MANIFEST", [], OPEN, set_checksums=without("names"))
+
+
 def wide_file_cases(stores: Path) -> Iterator[Case]:
     for file, name, offset, data, refuse, word in (
         ("table-00.blk", "64 fingerprint bits", 44, b"\x40", OPEN, UNSUPPORTED),
@@ -659,6 +706,7 @@ CASES = (
     wide_block_cases,
     wide_directory_cases,
     id_index_cases,
+    name_cases,
 )
 
 

@@ -307,6 +307,36 @@ def make_wide_id_index(made: Maker) -> None:
     made.remove(made.rng.sample(made.ordered(), 60))
 
 
+FRAGMENTS = [b"/page/", b"page", b".html\n", b"\n", b"e", b"1", b"xxxxxxxx"]
+
+
+def make_names(made: Maker) -> None:
+    """Two records have the same id, and two ids the same name."""
+    records: list[Record] = [(0xD9, 1), (0xDB, 1), (0xDB, 2), (0xFF, 7)]
+    names = {1: b"/page/1.html", 2: b"/page/2.html", 7: b"/page/1.html"}
+    part = Part(0, records, [(MOST, 3)], names=names, fragments=FRAGMENTS)
+    made.write(Options(made.bits, made.k, True, 256, id_index=True, has_names=True), [part])
+    made.records = set(records)
+
+
+def make_names_segments(made: Maker) -> None:
+    """Groups of names, ids far apart, names that are longer than blocks, and any bytes, in segments that add and remove."""
+    records = clustered(made.rng, 300, 12)
+    names = {record_id: b"/page/%d/%s.html" % (record_id % 9, b"x" * (record_id % 30)) for _, record_id in records}
+    for record_id in made.rng.sample(sorted(names), 40):
+        size = made.rng.choice([1, 3, 100, 250, 700, 65536])
+        names[record_id] = bytes(made.rng.choice([*range(1, 10), *range(11, 256)]) for _ in range(min(size, 3000)))
+    names[max(names)] = b"y" * 65536
+    first, second, gone = records[:200], records[200:], records[:50]
+    parts = [
+        Part(0, first, [(MOST, 3)], names=names, fragments=FRAGMENTS),
+        Part(1, gone, [(MOST, 3)]),
+        Part(0, second + gone[:10], [(MOST, 3)], names=names),
+    ]
+    made.write(Options(made.bits, made.k, True, 256, id_index=True, has_names=True), parts)
+    made.records = set(records) - set(gone[10:])
+
+
 MAKERS: list[tuple[str, int, int, Callable[[Maker], None]]] = [
     ("one", 64, 3, make_one),
     ("two", 64, 3, make_two),
@@ -340,6 +370,8 @@ MAKERS: list[tuple[str, int, int, Callable[[Maker], None]]] = [
     ("id-index", 64, 3, make_id_index),
     ("id-index-segments", 64, 3, make_id_index_segments),
     ("wide-id-index", 128, 3, make_wide_id_index),
+    ("names", 64, 3, make_names),
+    ("names-segments", 64, 3, make_names_segments),
 ]
 
 
