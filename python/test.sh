@@ -89,7 +89,7 @@ done
 say "reference"
 install "$version" pdoc
 PATH=$PWD/$version/bin:$PATH "$here/reference.sh" "$PWD/reference"
-for name in build Store.query_batch Deduplicator DamagedError; do
+for name in build dedup Store.query_batch Deduplicator DamagedError; do
   grep -q "id=\"$name\"" reference/sstore.html || { echo "the reference lacks $name"; exit 1; }
 done
 

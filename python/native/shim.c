@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "documents/document_order.h"
 #include "input/input_doubt.h"
 
 #define REPORT_NS 100000000 /* between two reports */
@@ -166,6 +167,7 @@ static const size_t columns_at[][MAX_COLUMNS] = {
     {AT(query_index), AT(fingerprint), AT(id), AT(distance)},
     {AT(fingerprint), AT(id), AT(other_fingerprint), AT(other_id), AT(distance)},
     {AT(cluster), AT(cluster_size), AT(fingerprint), AT(id), AT(distance), AT(is_representative)},
+    {AT(id), AT(other_id), AT(distance)},
 };
 #undef AT
 
@@ -225,6 +227,17 @@ int sspy_keep_absent(void *context, uint64_t id)
     if (!grow(columns, 1))
         return 1;
     *(uint64_t *)next_place(columns, 0) = id;
+    columns->count++;
+    return 0;
+}
+
+int sspy_keep_large_group(void *context, uint64_t kept_number, uint64_t record_count)
+{
+    sspy_columns *columns = context;
+    if (!grow(columns, 1))
+        return 1;
+    *(uint64_t *)next_place(columns, 0) = kept_number;
+    *(uint64_t *)next_place(columns, 1) = record_count;
     columns->count++;
     return 0;
 }
@@ -392,7 +405,8 @@ void sspy_free(void *memory)
 /* ----- texts ----- */
 
 int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begin, size_t end,
-                           const sstore_text_options *options, uint64_t *fingerprints, sstore_error *error)
+                           const sstore_text_options *options, uint64_t *fingerprints, bool *has_features,
+                           sstore_error *error)
 {
     sstore_fingerprinter *fingerprinter;
     const size_t words = options->fingerprint_bits / 64;
@@ -401,11 +415,22 @@ int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begi
     for (size_t i = begin; i < end && status == SSTORE_OK; i++) {
         status = sstore_fingerprinter_text(fingerprinter, data + offsets[i], (size_t)(offsets[i + 1] - offsets[i]),
                                            &result, NULL, error);
-        if (status == SSTORE_OK)
-            memcpy(fingerprints + words * i, result.fingerprint, words * sizeof *fingerprints);
+        if (status != SSTORE_OK)
+            break;
+        memcpy(fingerprints + words * i, result.fingerprint, words * sizeof *fingerprints);
+        has_features[i] = result.feature_count > 0;
     }
     sstore_fingerprinter_free(fingerprinter);
     return (int)status;
+}
+
+size_t sspy_read_orders(const char *data, const int64_t *offsets, size_t count, bool is_descending, uint64_t *orders)
+{
+    size_t i = 0;
+    while (i < count &&
+           document_order_read(data + offsets[i], (size_t)(offsets[i + 1] - offsets[i]), is_descending, &orders[i]))
+        i++;
+    return i;
 }
 
 /* ----- doubts ----- */

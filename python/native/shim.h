@@ -60,7 +60,7 @@ typedef struct sspy_columns {
 } sspy_columns;
 
 /* What the results of an iterator are. */
-typedef enum sspy_kind { SSPY_RECORDS, SSPY_MATCHES, SSPY_PAIRS, SSPY_CLUSTERS } sspy_kind;
+typedef enum sspy_kind { SSPY_RECORDS, SSPY_MATCHES, SSPY_PAIRS, SSPY_CLUSTERS, SSPY_DROPPED } sspy_kind;
 
 /* Append results of an iterator until there are `max_count` rows, until there are no more, or for about a tenth of a
  * second, so that the caller can look for signals. The columns are in the order of _columns.py. */
@@ -73,6 +73,9 @@ int sspy_stream_feed(sstore_stream_matcher *matcher, const uint64_t *fingerprint
 /* An sstore_absent_fn: appends the id to the first column of `context`, an sspy_columns. Stops the call only if memory
  * is out. */
 int sspy_keep_absent(void *context, uint64_t id);
+/* An sstore_large_group_fn: appends both numbers to the columns of `context`, an sspy_columns. Stops the call only if
+ * memory is out. */
+int sspy_keep_large_group(void *context, uint64_t kept_number, uint64_t record_count);
 /* Insert records that are new. `is_new` has `count` elements. If `columns` is not NULL, `new_ids` also has as many, and
  * gets the ids of new records, and the matches of the others are appended: query (`first_index` plus the index of the
  * record), fingerprint, id, distance. */
@@ -135,9 +138,14 @@ typedef struct sspy_stream_state {
 /* ----- texts ----- */
 
 /* Fingerprint the texts begin .. end - 1: text i is the bytes offsets[i] .. offsets[i + 1] - 1 of `data`. The options
- * must say how many bits a fingerprint has; each is as many words. */
+ * must say how many bits a fingerprint has; each is as many words. has_features[i] tells whether text i has any. */
 int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begin, size_t end,
-                           const sstore_text_options *options, uint64_t *fingerprints, sstore_error *error);
+                           const sstore_text_options *options, uint64_t *fingerprints, bool *has_features,
+                           sstore_error *error);
+
+/* Read `count` texts of numbers and dates as the command does (core/tools/documents/document_order.h): the lower
+ * orders[i], the sooner text i comes. Returns their number, or the index of the first text that is neither. */
+size_t sspy_read_orders(const char *data, const int64_t *offsets, size_t count, bool is_descending, uint64_t *orders);
 
 /* ----- doubts ----- */
 

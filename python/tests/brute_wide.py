@@ -89,3 +89,17 @@ def roots_of(rows: Iterable[Row]) -> dict[Row, Row]:
     records = list(names)
     found = roots((names[row[:2]], names[row[2:4]]) for row in rows)
     return {records[node]: records[root] for node, root in found.items()}
+
+
+def brute_strict(fps: Words, rows: Iterable[int], k: int) -> dict[int, tuple[int, int]]:
+    """Of rows in the order in which they precede, what is kept instead of each that is dropped, and the distance."""
+    kept: list[int] = []
+    found: dict[int, tuple[int, int]] = {}
+    for row in rows:
+        apart = distances(fps[kept], fps[row]) if kept else np.zeros(0, np.int64)
+        near = [(int(d), number(fps[other]), other) for d, other in zip(apart, kept) if d <= k]
+        if near:
+            found[row] = min(near)[2], min(near)[0]
+        else:
+            kept.append(row)
+    return found

@@ -41,6 +41,7 @@ from sstore._errors import (
     text as _text_of,
 )
 from sstore._join import Components, components, join_keys, join_records, shard_numbers
+from sstore._keep import DroppedRows, Kept, dedup
 from sstore._lexicon import Features, Lexicon, Segment
 from sstore._native import lib as _lib
 from sstore._plot import plot_plans, plot_store
@@ -104,8 +105,10 @@ __all__ = [
     "Components",
     "components",
     "DamagedError",
+    "dedup",
     "Deduplicator",
     "DoubtWarning",
+    "DroppedRows",
     "Error",
     "ExistsError",
     "Features",
@@ -118,6 +121,7 @@ __all__ = [
     "IoMode",
     "join_keys",
     "join_records",
+    "Kept",
     "Lexicon",
     "Markup",
     "Matches",

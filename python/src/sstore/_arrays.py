@@ -422,7 +422,7 @@ def is_arrow(values: object) -> bool:
 
 
 # By the format strings of Arrow's C data interface, which tell a number from a date or an index of a dictionary.
-_ARROW_TYPES = {
+ARROW_TYPES = {
     "L": np.uint64,
     "l": np.int64,
     "I": np.uint32,
@@ -486,7 +486,7 @@ def of_view(view: Any, schema: Any, name: str, owner: object, count: Optional[in
     is_fingerprint = name not in NUMBERS and schema.dictionary is None
     is_list = is_fingerprint and kind.startswith("+w:") and schema.child(0).format in ("L", "l")
     is_binary = is_fingerprint and (kind in ("z", "Z", "vz") or kind.startswith("w:"))
-    if not is_list and not is_binary and (kind not in _ARROW_TYPES or schema.dictionary is not None):
+    if not is_list and not is_binary and (kind not in ARROW_TYPES or schema.dictionary is not None):
         found = "a dictionary" if schema.dictionary is not None else f"{view.storage_type}"
         hint = _float_hint(name) if kind in ("f", "g") else _hint_of(name, _text_of_row(view, kind, view.offset))
         raise TypeError(f"{name}: expected 64-bit integers, found an Arrow array of {found}{hint}")
@@ -505,7 +505,7 @@ def of_view(view: Any, schema: Any, name: str, owner: object, count: Optional[in
         return _of_list(view, schema, name, owner, count)
     if len(view) == 0:
         return np.empty(0, np.uint64)
-    array: npt.NDArray[Any] = np.asarray(_Owned(np.frombuffer(view.buffer(1), dtype=_ARROW_TYPES[kind]), owner))
+    array: npt.NDArray[Any] = np.asarray(_Owned(np.frombuffer(view.buffer(1), dtype=ARROW_TYPES[kind]), owner))
     return of_numpy(array[view.offset : view.offset + len(view)], name, count)
 
 
@@ -517,20 +517,20 @@ def _of_list(view: Any, schema: Any, name: str, owner: object, count: Optional[i
     if len(view) == 0:
         return of_numpy(np.empty((0, size), np.uint64), name, count)
     numbers: npt.NDArray[Any] = np.asarray(
-        _Owned(np.frombuffer(child.buffer(1), dtype=_ARROW_TYPES[schema.child(0).format]), owner)
+        _Owned(np.frombuffer(child.buffer(1), dtype=ARROW_TYPES[schema.child(0).format]), owner)
     )
     begin = child.offset + view.offset * size
     return of_numpy(numbers[begin : begin + len(view) * size].reshape(-1, size), name, count)
 
 
 def _bytes_of_row(view: Any, kind: str, row: int) -> bytes:
-    """The value of a row of an array of binary."""
+    """The value of a row of an array of binary or text."""
     number = 1
     if kind.startswith("w:"):
         size = int(kind[2:])
         begin = row * size
-    elif kind in ("z", "Z"):
-        offsets = np.frombuffer(view.buffer(1), np.int64 if kind == "Z" else np.int32)
+    elif kind in ("z", "u", "Z", "U"):
+        offsets = np.frombuffer(view.buffer(1), np.int64 if kind in "ZU" else np.int32)
         number, begin, size = 2, int(offsets[row]), int(offsets[row + 1] - offsets[row])
     else:
         size, _, data, begin = np.frombuffer(view.buffer(1), np.int32)[4 * row : 4 * row + 4].tolist()
@@ -540,8 +540,7 @@ def _bytes_of_row(view: Any, kind: str, row: int) -> bytes:
 
 def _text_of_row(view: Any, kind: str, row: int) -> Optional[str]:
     """The value of a row of an array of text; None: it is of something else, or empty."""
-    binary = {"u": "z", "U": "Z", "vu": "vz"}.get(kind)
-    return None if binary is None or len(view) == 0 else _bytes_of_row(view, binary, row).decode()
+    return _bytes_of_row(view, kind, row).decode() if kind in ("u", "U", "vu") and len(view) > 0 else None
 
 
 def nulls_of_view(view: Any) -> npt.NDArray[np.bool_]:
@@ -553,12 +552,19 @@ def nulls_of_view(view: Any) -> npt.NDArray[np.bool_]:
     return nulls
 
 
+def indexes_of_view(view: Any, kind: str) -> npt.NDArray[np.int64]:
+    """The indexes of an Arrow array with a dictionary; of a null, any number."""
+    if len(view) == 0:
+        return np.zeros(0, np.int64)
+    return np.frombuffer(view.buffer(1), ARROW_TYPES[kind])[view.offset : view.offset + len(view)].astype(np.int64)
+
+
 def rows_of_view(view: Any, schema: Any) -> list[Any]:
-    """The rows of an Arrow array that of_view() takes: NumPy's numbers, bytes, arrays of words, or None."""
+    """The rows of an Arrow array of text, or of what of_view() takes: numbers, bytes, arrays of words, or None."""
     rows, valid = np.arange(view.offset, view.offset + len(view)), ~nulls_of_view(view)
     kind = schema.format
-    if kind in _ARROW_TYPES:
-        values: Any = np.frombuffer(view.buffer(1), _ARROW_TYPES[kind])[rows]
+    if kind in ARROW_TYPES:
+        values: Any = np.frombuffer(view.buffer(1), ARROW_TYPES[kind])[rows]
     elif kind.startswith("+w:"):
         size, child, words_schema = int(kind[3:]), view.child(0), schema.child(0)
         numbers = rows_of_view(child, words_schema)

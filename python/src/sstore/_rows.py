@@ -7,7 +7,7 @@ report names them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
@@ -388,6 +388,11 @@ def pieces(
     return _some_of(_all_pieces(fingerprints, ids, count, bad), is_all)
 
 
+def pieces_of_chunks(chunks: Iterable[Any], count: Optional[int], bad: Optional[BadRows]) -> Iterator[Piece]:
+    """Fingerprints that come as Arrow arrays, each as a piece."""
+    return _some_of(_pieces_of(chunks, count, bad), True)
+
+
 def _all_pieces(fingerprints: Any, ids: Optional[Any], count: Optional[int], bad: Optional[BadRows]) -> Iterator[Piece]:
     if ids is None:
         fingerprints, ids = _parted(fingerprints, count)
@@ -416,7 +421,7 @@ def _piece(columns: Sequence[_Column], first: int, count: Optional[int], bad: Op
     return Piece(made[0], id_part, rows, columns[0].row_count, fault)
 
 
-def _pieces_of(stream: Any, count: Optional[int], bad: Optional[BadRows]) -> Iterator[Piece]:
+def _pieces_of(stream: Iterable[Any], count: Optional[int], bad: Optional[BadRows]) -> Iterator[Piece]:
     """The records of an Arrow stream."""
     first = 0
     for chunk in stream:

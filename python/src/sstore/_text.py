@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal, Optional, Union, overload
+from typing import Any, Literal, NamedTuple, Optional, Union, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,14 +18,17 @@ from sstore._arrays import (
     Fingerprint,
     Words,
     arrow_chunks,
+    indexes_of_view,
     is_arrow,
     is_arrow_view,
     nulls_of_view,
     one,
     pointer,
+    rows_of_view,
     word,
 )
 from sstore._call import Call, number_of
+from sstore._columns import Flags
 from sstore._doubt import DoubtWarning, warn
 from sstore._errors import ArgumentError, error_of, text
 from sstore._lexicon import KINDS, MAX_SHINGLE, SEGMENTATIONS, Features, Lexicon, Segment
@@ -47,7 +50,7 @@ _HASHES = {"xxh3": lib.SSTORE_FEATURE_HASH_XXH3, "java128": lib.SSTORE_FEATURE_H
 _MAX_BITS = 1024
 # Format strings of Arrow's C data interface: texts and bytes with offsets; and as views, such as polars has them.
 _STRINGS = ("u", "U", "z", "Z")
-_OTHER_STRINGS = ("vu", "vz")
+_VIEWS = ("vu", "vz")
 _PART = 256  # texts that a thread takes at a time
 _TEXTS = 1 << 16  # that are encoded together
 
@@ -64,7 +67,7 @@ def _width(bits: int, hash: Hash) -> int:
     return bits or (128 if hash == "java128" else 64)
 
 
-def _options(
+def text_options(
     features: Features,
     shingle: int,
     weights: Weights,
@@ -118,38 +121,43 @@ def _room(count: int, options: Any) -> Words:
     return np.empty(count if words_of_each == 1 else (count, words_of_each), np.uint64)
 
 
-def _fingerprint(data: Any, offsets: npt.NDArray[np.int64], options: Any, threads: int) -> Words:
+class Made(NamedTuple):
+    """What was made of n texts.
+
+    Attributes:
+        fingerprints: of shape (n,) or (n, words); 0 of a null.
+        is_null: which texts are null: bool, shape (n,).
+        has_features: which texts have features: bool, shape (n,).
+    """
+
+    fingerprints: Words
+    is_null: Flags
+    has_features: Flags
+
+
+def _fingerprint(data: Any, offsets: npt.NDArray[np.int64], is_null: Flags, options: Any, threads: int) -> Made:
     """The fingerprints of the texts between the offsets."""
     count = len(offsets) - 1
-    made = _room(count, options)
+    made, has_features = _room(count, options), np.zeros(count, np.bool_)
     source, places, target = ffi.from_buffer(data), ffi.from_buffer("int64_t[]", offsets), pointer(made)
+    flags = ffi.from_buffer("bool[]", has_features, require_writable=True)
 
     def run(begin: int) -> None:
         error = ffi.new("sstore_error *")
         end = min(begin + _PART, count)
-        if lib.sspy_fingerprint_texts(source, places, begin, end, options, target, error) != lib.SSTORE_OK:
+        if lib.sspy_fingerprint_texts(source, places, begin, end, options, target, flags, error) != lib.SSTORE_OK:
             raise error_of(error)
 
     begins = range(0, count, _PART)
     if threads == 1 or len(begins) <= 1:
         for begin in begins:
             run(begin)
-        return made
-    with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
-        for _ in pool.map(run, begins):
-            pass
-    return made
-
-
-def _items(values: Any) -> Iterator[Any]:
-    """The texts one by one, for forms of Arrow that are not read as buffers: string views and dictionaries."""
-    if not hasattr(values, "__iter__"):
-        raise TypeError("texts: expected an Arrow array of strings with offsets, or one that can be iterated over")
-    for item in values:
-        yield item.as_py() if hasattr(item, "as_py") else item
-
-
-_Made = tuple[Words, npt.NDArray[np.bool_]]  # fingerprints, and which texts are null
+    else:
+        with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
+            for _ in pool.map(run, begins):
+                pass
+    made[is_null] = 0
+    return Made(made, is_null, has_features & ~is_null)
 
 
 def _null_error(row: int) -> ArgumentError:
@@ -158,35 +166,48 @@ def _null_error(row: int) -> ArgumentError:
     )
 
 
-def _joined(made: Sequence[_Made], options: Any) -> _Made:
-    fingerprints, nulls = zip(*made) if made else ([_room(0, options)], [np.zeros(0, np.bool_)])
-    return np.concatenate(fingerprints), np.concatenate(nulls)
+def _joined(made: Sequence[Made], options: Any) -> Made:
+    nothing = np.zeros(0, np.bool_)
+    return Made(*map(np.concatenate, zip(*made))) if made else Made(_room(0, options), nothing, nothing)
 
 
-def _of_arrow(values: Any, options: Any, threads: int, allows_nulls: bool) -> _Made:
+def made_of_chunk(chunk: Any, options: Any, threads: int) -> Made:
+    """The fingerprints of an Arrow array of strings, of any form."""
+    view, kind = chunk.view(), chunk.schema.format
+    if chunk.schema.dictionary is not None:
+        values = made_of_chunk(chunk.dictionary, options, threads)
+        nulls = nulls_of_view(view)
+        rows = np.where(nulls, -1, indexes_of_view(view, kind))  # behind the values there is a null
+        padded = [np.concatenate([array, np.zeros_like(array, shape=(1, *array.shape[1:]))]) for array in values]
+        padded[1][-1] = True
+        return Made(*(array[rows] for array in padded))
+    if kind == "n":
+        none = np.zeros(len(view), np.bool_)
+        return Made(np.zeros_like(_room(len(view), options)), ~none, none)
+    if kind in _VIEWS:
+        return _of_strings(rows_of_view(view, chunk.schema), options, threads, True)
+    if kind not in _STRINGS:
+        hint = '; give one column of a table, such as frame["text"]' if kind == "+s" else ""
+        raise TypeError(f"texts: expected an Arrow array of strings, found one of {view.storage_type}{hint}")
+    is_null, count = nulls_of_view(view), len(view)
+    if count == 0:
+        return _joined([], options)
+    given: Any = np.frombuffer(view.buffer(1), np.int64 if kind in "UZ" else np.int32)
+    offsets = given[view.offset : view.offset + count + 1].astype(np.int64)
+    return _fingerprint(view.buffer(2) if int(offsets[-1]) > 0 else b"", offsets, is_null, options, threads)
+
+
+def _of_arrow(values: Any, options: Any, threads: int, allows_nulls: bool) -> Made:
     if is_arrow_view(values):
-        return _of_strings(_items(values), options, threads, allows_nulls)
-    made: list[_Made] = []
+        return _of_strings((item.as_py() for item in values), options, threads, allows_nulls)
+    made: list[Made] = []
     first = 0
     for chunk in arrow_chunks(values, "texts"):
-        view = chunk.view()
-        if chunk.schema.format in _OTHER_STRINGS or chunk.schema.dictionary is not None:
-            return _of_strings(_items(values), options, threads, allows_nulls)
-        if chunk.schema.format not in _STRINGS:
-            hint = '; give one column of a table, such as frame["text"]' if chunk.schema.format == "+s" else ""
-            raise TypeError(f"texts: expected an Arrow array of strings, found one of {view.storage_type}{hint}")
-        nulls = nulls_of_view(view)
-        if not allows_nulls and nulls.any():
-            raise _null_error(first + int(nulls.argmax()))
-        first += len(view)
-        if len(view) == 0:
-            continue
-        kind = np.int64 if chunk.schema.format in "UZ" else np.int32
-        offsets = np.frombuffer(view.buffer(1), kind)[view.offset : view.offset + len(view) + 1].astype(np.int64)
-        data = view.buffer(2)
-        found = _fingerprint(data if int(offsets[-1]) > 0 else b"", offsets, options, threads)
-        found[nulls] = 0
-        made.append((found, nulls))
+        made.append(made_of_chunk(chunk, options, threads))
+        is_null = made[-1].is_null
+        if not allows_nulls and is_null.any():
+            raise _null_error(first + int(is_null.argmax()))
+        first += len(is_null)
     return _joined(made, options)
 
 
@@ -201,19 +222,17 @@ def _warn_of_fingerprints(encoded: list[bytes]) -> None:
         )
 
 
-def _of_strings(texts: Iterable[Union[str, bytes]], options: Any, threads: int, allows_nulls: bool) -> _Made:
-    made: list[_Made] = []
+def _of_strings(texts: Iterable[Union[str, bytes]], options: Any, threads: int, allows_nulls: bool) -> Made:
+    made: list[Made] = []
     encoded: list[bytes] = []
     nulls: list[bool] = []
 
     def flush() -> None:
         offsets = np.zeros(len(encoded) + 1, np.int64)
         np.cumsum([len(item) for item in encoded], out=offsets[1:])
-        found, are_null = _fingerprint(b"".join(encoded), offsets, options, threads), np.array(nulls, np.bool_)
-        found[are_null] = 0
         if not made:
             _warn_of_fingerprints(encoded)
-        made.append((found, are_null))
+        made.append(_fingerprint(b"".join(encoded), offsets, np.array(nulls, np.bool_), options, threads))
         encoded.clear()
         nulls.clear()
 
@@ -234,6 +253,12 @@ def _of_strings(texts: Iterable[Union[str, bytes]], options: Any, threads: int, 
     if encoded:
         flush()
     return _joined(made, options)
+
+
+def made_of(texts: Any, options: Any, threads: int, allows_nulls: bool) -> Made:
+    """The fingerprints of texts, as simhash() takes them."""
+    take: Callable[..., Made] = _of_arrow if is_arrow(texts) else _of_strings
+    return take(texts, options, threads, allows_nulls)
 
 
 def simhash(
@@ -280,7 +305,7 @@ def simhash(
         TypeError: an item is neither str nor bytes.
         UnsupportedError: the package was built without utf8proc, or without ICU for segment="icu".
     """
-    options = _options(features, shingle, weights, markup, segment, lexicon, bits, hash)
+    options = text_options(features, shingle, weights, markup, segment, lexicon, bits, hash)
     if isinstance(texts, (str, bytes)):
         raise TypeError("texts: expected several texts, found one: write simhash([text])[0]")
     if isinstance(texts, Mapping) or not (is_arrow(texts) or isinstance(texts, Iterable)):
@@ -288,12 +313,11 @@ def simhash(
     threads = number_of(threads, "threads", (1 << 32) - 1)
     if nulls not in ("error", "mask"):
         raise ArgumentError(f"nulls: expected error or mask, found {nulls!r}")
-    take: Callable[..., _Made] = _of_arrow if is_arrow(texts) else _of_strings
-    made, are_null = take(texts, options, threads, nulls == "mask")
+    made, is_null, _ = made_of(texts, options, threads, nulls == "mask")
     if nulls == "error":
         return made
     masks: Any = np.ma  # not typed in all versions
-    mask = are_null if made.ndim == 1 else np.repeat(are_null[:, None], made.shape[1], axis=1)
+    mask = is_null if made.ndim == 1 else np.repeat(is_null[:, None], made.shape[1], axis=1)
     masked: Words = masks.masked_array(made, mask=mask)
     return masked
 
@@ -317,7 +341,11 @@ def text_recipe(
         ArgumentError: a value is out of range.
         UnsupportedError: the package was built without utf8proc, or without ICU for segment="icu".
     """
-    options = _options(features, shingle, weights, markup, segment, lexicon, bits, hash)
+    return recipe_of(text_options(features, shingle, weights, markup, segment, lexicon, bits, hash))
+
+
+def recipe_of(options: Any) -> str:
+    """The recipe of these options."""
     buffer = ffi.new("char[]", 512)
     if lib.sstore_text_recipe(options, buffer, 512) == 0:
         call = Call()

@@ -1,0 +1,513 @@
+"""Which of near rows to keep: of texts, of fingerprints, or of a table."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Optional, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from sstore._arrays import (
+    MAX_WORDS,
+    ArrayLike,
+    ArrowArray,
+    Words,
+    arrow_chunks,
+    is_arrow,
+    is_arrow_view,
+    pointer,
+    word_count,
+    words_of,
+)
+from sstore._call import Call, PathLike, ProgressOption, Size, count_of, encode, flag_of, number_of, size_of
+from sstore._columns import Buffers, Columns, Distances, Flags, Results
+from sstore._doubt import BadRows, SkipBad, bad_rows_of
+from sstore._errors import ArgumentError, RecipeError
+from sstore._lexicon import Features, Lexicon, Segment
+from sstore._native import ffi, lib
+from sstore._order import orders_of, orders_of_chunk
+from sstore._rows import Piece, is_null, pieces, pieces_of_chunks
+from sstore._store import Store, build_distance
+from sstore._text import Hash, Made, Markup, Weights, made_of, made_of_chunk, recipe_of, text_options
+
+_Rows = npt.NDArray[np.int64]
+_TEXTS = 1 << 16  # that are fingerprinted together
+_SLICE = 1 << 16  # records that are added between two checks for signals
+_BATCH_SIZE = 1 << 20
+_DEFAULT_DISTANCE = 3
+_DROPPED_COLUMNS = {"id": "u8", "other_id": "u8", "distance": "u4"}
+_NO_TEXT_OPTIONS = ("words", 0, "sublinear", "none", "pairs", None, "xxh3")
+_TEXT_FORMATS = ("u", "U", "vu", "z", "Z", "vz", "n")  # of Arrow's C data interface
+
+
+class DroppedRows(Columns):
+    """The rows that are dropped: the columns row, kept_row, distance and, if a store with ids was given, stored_id."""
+
+    @property
+    def row(self) -> _Rows:
+        """The number of the row: int64, shape (n,), ascending."""
+        return self.columns["row"]
+
+    @property
+    def kept_row(self) -> _Rows:
+        """The row that is kept instead, or -1 for a record of the store: int64, shape (n,)."""
+        return self.columns["kept_row"]
+
+    @property
+    def distance(self) -> Distances:
+        """Between the two, in bits: uint32, shape (n,)."""
+        return self.columns["distance"]
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Which of n rows to keep: frame[kept.is_kept] are those of a data frame.
+
+    Attributes:
+        is_kept: bool, shape (n,).
+        kept_row: of a dropped row the number of the row that is kept instead, or -1 if a record of the store `against`
+            is near; of a kept row its own number: int64, shape (n,).
+        distance: from the row, or the record, that is kept instead, in bits; of a kept row 0: uint32, shape (n,).
+        stored_id: where kept_row is -1 the id of the record, and elsewhere 0: uint64, shape (n,). None without a store
+            with ids.
+        large_group_row, large_group_size: with max_group, of each group that is larger the row that would have been
+            kept, and its rows: int64 and uint64, both of shape (groups,).
+    """
+
+    is_kept: Flags
+    kept_row: _Rows
+    distance: Distances
+    stored_id: Optional[Words]
+    large_group_row: _Rows
+    large_group_size: Words
+
+    @property
+    def dropped(self) -> DroppedRows:
+        """The rows that are dropped, as a table of their own."""
+        rows = np.flatnonzero(~self.is_kept)
+        made: dict[str, npt.NDArray[Any]] = {
+            "row": rows,
+            "kept_row": self.kept_row[rows],
+            "distance": self.distance[rows],
+        }
+        return DroppedRows(made if self.stored_id is None else {**made, "stored_id": self.stored_id[rows]})
+
+    def __repr__(self) -> str:
+        row_count, kept_count = len(self.is_kept), int(self.is_kept.sum())
+        return f"<sstore.Kept: {row_count:,} rows, {kept_count:,} kept, {row_count - kept_count:,} dropped>"
+
+
+# ----- rows, in parts -----
+
+
+class _Part(NamedTuple):
+    """Some rows of the input.
+
+    Attributes:
+        fingerprints: of the rows that are compared.
+        rows: the numbers of these rows in the part; None: all.
+        row_count: of the part.
+        orders: of all its rows; None: as they come.
+    """
+
+    fingerprints: Words
+    rows: Optional[_Rows]
+    row_count: int
+    orders: Optional[Words] = None
+
+    def numbers(self) -> _Rows:
+        return np.arange(self.row_count) if self.rows is None else self.rows
+
+
+def _of_texts(made: Made) -> _Part:
+    rows = None if made.has_features.all() else np.flatnonzero(made.has_features)
+    return _Part(made.fingerprints if rows is None else made.fingerprints[rows], rows, len(made.has_features))
+
+
+def _of_piece(piece: Piece) -> _Part:
+    return _Part(piece.fingerprints, piece.rows, piece.row_count)
+
+
+class _Reader:
+    """Makes fingerprints of columns: of texts with `options`, or with None from fingerprints of `count` words."""
+
+    def __init__(self, options: Any, count: Optional[int], bad: BadRows, threads: int) -> None:
+        self.options = options
+        self.count = count
+        self.bad = bad
+        self.threads = threads
+
+    def column(self, values: Any) -> Iterator[_Part]:
+        """The parts of a whole column."""
+        if self.options is None:
+            return map(_of_piece, pieces(values, None, self.count, self.bad, is_all=True))
+        if is_arrow(values) and not is_arrow_view(values):
+            return self._text_chunks(arrow_chunks(values, "texts"))
+        return self._texts(iter(values))
+
+    def chunks(self, chunks: Iterable[Any]) -> Iterator[_Part]:
+        """The parts of a column that comes as Arrow arrays."""
+        if self.options is None:
+            return map(_of_piece, pieces_of_chunks(chunks, self.count, self.bad))
+        return self._text_chunks(chunks)
+
+    def _text_chunks(self, chunks: Iterable[Any]) -> Iterator[_Part]:
+        return (_of_texts(made_of_chunk(chunk, self.options, self.threads)) for chunk in chunks)
+
+    def _texts(self, items: Iterator[Any]) -> Iterator[_Part]:
+        first = 0
+        while some := list(itertools.islice(items, _TEXTS)):
+            for row, item in enumerate(some):
+                if not (isinstance(item, (str, bytes)) or is_null(item) or hasattr(item, "as_py")):
+                    raise TypeError(f"texts: row {first + row}: expected str or bytes, found {type(item).__name__}")
+            texts = (item.as_py() if hasattr(item, "as_py") else item for item in some)
+            yield _of_texts(made_of(texts, self.options, self.threads, True))
+            first += len(some)
+
+
+def _field(chunk: Any, name: str, what: str) -> Any:
+    """A column of a chunk of an Arrow table, as an Arrow array."""
+    names = [child.name for child in chunk.schema.children]
+    if name not in names:
+        raise ArgumentError(f'{what}: expected a column "{name}", found {", ".join(names)}')
+    if chunk.view().null_count != 0:
+        raise ArgumentError(f"{what}: found rows that are null")
+    child, begin = chunk.child(names.index(name)), chunk.offset
+    return child if begin == 0 and len(child) == len(chunk) else child[begin : begin + len(chunk)]
+
+
+def _is_stream(items: Any) -> bool:
+    """Whether it is a table whose rows come once, such as a pyarrow.RecordBatchReader: its columns cannot be asked
+    for."""
+    return is_arrow(items) and (not hasattr(items, "__getitem__") or type(items).__module__.split(".")[0] == "duckdb")
+
+
+def _take(items: Any, name: str, what: str) -> Any:
+    """A column of a table that is in memory."""
+    try:
+        return items[name]
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise ArgumentError(f'{what}: expected a table with a column "{name}": {error}') from None
+    except Exception as error:  # such as ColumnNotFoundError of polars
+        if type(error).__module__.split(".")[0] not in ("polars", "pyarrow", "pandas"):
+            raise
+        raise ArgumentError(f'{what}: expected a table with a column "{name}": {error}') from None
+
+
+def _has_texts(items: Any) -> tuple[Any, bool]:
+    """Whether a column has texts; and the column, whose first item was looked at."""
+    if isinstance(items, Mapping) or hasattr(items, "columns"):
+        names = ", ".join(map(str, getattr(items, "column_names", getattr(items, "columns", items))))
+        raise ArgumentError(f"items: text= or fingerprint= says which column of the table it is, of {names}")
+    if isinstance(items, (str, bytes)) or not (is_arrow(items) or isinstance(items, Iterable)):
+        raise TypeError(f"items: expected texts, fingerprints or a table, found {type(items).__name__}")
+    if is_arrow(items) and not is_arrow_view(items):
+        import nanoarrow
+
+        stream = nanoarrow.c_array_stream(items)
+        schema = stream.get_schema()
+        if schema.format == "+s":
+            names = ", ".join(child.name for child in schema.children)
+            raise ArgumentError(f"items: text= or fingerprint= says which column of the table it is, of {names}")
+        schema = schema if schema.dictionary is None else schema.dictionary
+        return stream, schema.format in _TEXT_FORMATS
+    if isinstance(items, np.ndarray) and items.dtype != np.object_:
+        return items, items.dtype.kind in "US"
+    some = iter(items)
+    looked_at = []
+    for item in some:
+        looked_at.append(item)
+        if not is_null(item):
+            break
+    is_text = bool(looked_at) and isinstance(getattr(looked_at[-1], "as_py", lambda: looked_at[-1])(), (str, bytes))
+    if iter(items) is some:  # an iterator, which gives its items once
+        items = itertools.chain(looked_at, some)
+        items = items if is_text else list(items)
+    return items, is_text or all(map(is_null, looked_at))
+
+
+def _parts(items: Any, field: Optional[str], reader: _Reader, keep: Any, is_descending: bool) -> Iterator[_Part]:
+    """The rows of an input with their orders, if `keep` has any: an array, or the name of a column."""
+    orders: Optional[Words] = None
+    if field is not None and _is_stream(items):
+        one, other = itertools.tee(arrow_chunks(items, "items"))
+        made = reader.chunks(_field(chunk, field, "items") for chunk in one)
+        if isinstance(keep, str):
+            first = 0
+            for part, chunk in zip(made, other):
+                found = orders_of_chunk(_field(chunk, keep, "keep"), "keep", is_descending, first)
+                yield part._replace(orders=found)
+                first += part.row_count
+            return
+        del other
+    else:
+        if isinstance(keep, str):
+            keep = _take(items, keep, "keep")
+        made = reader.column(items if field is None else _take(items, field, "items"))
+    if keep is not None:
+        orders = orders_of(keep, "keep", is_descending)
+    first = 0
+    for part in made:
+        end = first + part.row_count
+        yield part if orders is None else part._replace(orders=orders[first:end])
+        first = end
+        if orders is not None and first > len(orders):
+            break
+    if orders is not None and first != len(orders):
+        rows = f"{first} rows" if first < len(orders) else f"at least {first} rows"
+        raise ArgumentError(f"keep: expected as many as there are rows, found {len(orders)} and {rows}")
+
+
+# ----- the library's keeper -----
+
+
+class Keeper:
+    """Records, and which of them to keep. It begins with the first records, which tell their width."""
+
+    def __init__(
+        self,
+        progress: ProgressOption,
+        distance: int,
+        max_group: Optional[int],
+        memory: Optional[Size],
+        tmp_dir: Optional[PathLike],
+        **options: Any,
+    ) -> None:
+        self.call = Call(progress)
+        self.large_groups = Buffers({"row": "u8", "size": "u8"})
+        self._native: Optional[Any] = None
+        self._distance = distance
+        self._options = self.call.options(
+            "sstore_keeper_options",
+            distance=build_distance(distance, MAX_WORDS),
+            memory_bytes=size_of(memory, "memory"),
+            tmp_dir=None if tmp_dir is None else encode(tmp_dir),
+            max_group=0 if max_group is None else count_of(max_group, "max_group"),
+            on_large_group=ffi.addressof(lib, "sspy_keep_large_group"),
+            large_group_context=self.large_groups.native,
+            **options,
+        )
+
+    def begin(self, count: int) -> None:
+        """Take records of this many words."""
+        if self._native is None:
+            build_distance(self._distance, count)
+            self._options.fingerprint_bits = 64 * count
+            self._native = self.call.create(
+                "sstore_keeper", lib.sstore_keeper_free, lib.sstore_keeper_create, self._options, own=True
+            )
+
+    def add(self, fingerprints: Words, orders: Optional[Words]) -> None:
+        for begin in range(0, len(fingerprints), _SLICE):
+            part = fingerprints[begin : begin + _SLICE]
+            some = None if orders is None else orders[begin : begin + _SLICE]
+            self.call.check(
+                lib.sstore_keeper_add(self._native, pointer(part), pointer(some), len(part), self.call.error)
+            )
+
+    def close(self) -> None:
+        """Remove the temporary files, if finish() did not take them over."""
+        self._native = None
+
+    def finish(self) -> Iterator[dict[str, npt.NDArray[Any]]]:
+        """What is dropped, in batches: the columns id, other_id and distance."""
+        if self._native is None:
+            return
+        native, self._native = self._native, None
+        ffi.gc(native, None)  # the library frees it
+        iterator = self.call.iterate(lib.sstore_keeper_finish, native, keep=self._options)
+        results = Results(self.call, lib.SSPY_DROPPED, iterator, _DROPPED_COLUMNS, Columns)
+        while len(batch := results.fill(_BATCH_SIZE)) > 0:
+            yield batch.columns
+
+
+# ----- the call -----
+
+
+class _Finder:
+    """Finds what is dropped: rows near a store as they come, and the others at the end."""
+
+    def __init__(self, keeper: Keeper, store: Optional[Store], distance: int, threads: int, is_last: bool) -> None:
+        self.keeper = keeper
+        self.store = store
+        self.distance = distance
+        self.threads = threads
+        self.is_last = is_last
+        self.row_count = 0
+        self._is_given: list[Optional[Flags]] = []  # whether rows are records of the keeper; None: all of a part
+        self._counts: list[int] = []
+        self._stored: list[tuple[_Rows, Optional[Words], Distances]] = []
+
+    def add(self, part: _Part) -> None:
+        fingerprints, rows = part.fingerprints, part.rows
+        if len(fingerprints) > 0 and self.store is not None:
+            fingerprints, rows = self._leave_out(self.store, part)
+        orders = part.orders
+        if self.is_last:
+            orders = ~np.arange(self.row_count, self.row_count + part.row_count, dtype=np.uint64)
+        if len(fingerprints) > 0:
+            self.keeper.begin(words_of(fingerprints))
+        self.keeper.add(fingerprints, orders if orders is None or rows is None else orders[rows])
+        is_given = None
+        if rows is not None:
+            is_given = np.zeros(part.row_count, np.bool_)
+            is_given[rows] = True
+        self._is_given.append(is_given)
+        self._counts.append(part.row_count)
+        self.row_count += part.row_count
+
+    def _leave_out(self, store: Store, part: _Part) -> tuple[Words, Optional[_Rows]]:
+        """The rows that are not near a record of the store."""
+        found = store.query_batch(part.fingerprints, self.distance, limit=1, threads=self.threads)
+        if len(found) == 0:
+            return part.fingerprints, part.rows
+        near, rows = found.query_index.astype(np.int64), part.numbers()
+        self._stored.append((self.row_count + rows[near], found.columns.get("id"), found.distance))
+        return np.delete(part.fingerprints, near, axis=0), np.delete(rows, near)
+
+    def finish(self) -> Kept:
+        count = self.row_count
+        is_kept, kept_row, distance = np.ones(count, np.bool_), np.arange(count), np.zeros(count, np.uint32)
+        stored_id = np.zeros(count, np.uint64) if self.store is not None and self.store.has_ids else None
+        for rows, ids, distances in self._stored:
+            is_kept[rows], kept_row[rows], distance[rows] = False, -1, distances
+            if stored_id is not None and ids is not None:
+                stored_id[rows] = ids
+        row_of = self._row_of()
+        for batch in self.keeper.finish():
+            rows = row_of(batch["id"])
+            is_kept[rows], kept_row[rows], distance[rows] = False, row_of(batch["other_id"]), batch["distance"]
+        groups = self.keeper.large_groups.take()
+        return Kept(is_kept, kept_row, distance, stored_id, row_of(groups["row"]), groups["size"])
+
+    def _row_of(self) -> Any:
+        """What makes rows of the keeper's numbers."""
+        if all(flags is None for flags in self._is_given):
+            return lambda numbers: numbers.astype(np.int64)
+        flags = [np.ones(n, np.bool_) if some is None else some for some, n in zip(self._is_given, self._counts)]
+        rows = np.flatnonzero(np.concatenate(flags))
+        return lambda numbers: rows[numbers]
+
+
+def _open_store(against: Union[Store, PathLike], recipe: Optional[str], opened: ExitStack) -> Store:
+    """The store, whose recipe must be that of the texts if it says one."""
+    store = against if isinstance(against, Store) else opened.enter_context(Store(against))
+    own = store.stat().recipe
+    if recipe is not None and own not in ("", recipe):
+        raise RecipeError(f"against: the texts get fingerprints by the recipe '{recipe}', and the store has '{own}'")
+    return store
+
+
+def dedup(
+    items: Union[Iterable[str], Iterable[bytes], ArrayLike, ArrowArray, Mapping[str, Any]],
+    *,
+    text: Optional[str] = None,
+    fingerprint: Optional[str] = None,
+    distance: Optional[int] = None,
+    keep: Union[str, ArrayLike, npt.NDArray[Any], Iterable[Any]] = "first",
+    descending: bool = False,
+    strict: bool = False,
+    max_group: Optional[int] = None,
+    against: Union[Store, PathLike, None] = None,
+    features: Features = "words",
+    shingle: int = 0,
+    weights: Weights = "sublinear",
+    markup: Markup = "none",
+    segment: Segment = "pairs",
+    lexicon: Optional[Lexicon] = None,
+    bits: Optional[int] = None,
+    hash: Hash = "xxh3",
+    skip_bad: SkipBad = False,
+    memory: Optional[Size] = None,
+    threads: int = 0,
+    tmp_dir: Optional[PathLike] = None,
+    progress: ProgressOption = False,
+) -> Kept:
+    """Find which rows to keep, so that of near ones only one is kept, as `sstore dedup` does.
+
+        kept = sstore.dedup(frame, text="body", keep="date", descending=True)
+        frame = frame[kept.is_kept]
+
+    The groups, of which one row each is kept, are clusters: rows that near pairs connect. A dropped row may be farther
+    than the distance from the one that is kept instead. With strict=True, rows are kept one after the other, in their
+    order, if none that was kept is within the distance. The result does not depend on memory and threads.
+
+    Args:
+        items: n rows. Texts, as simhash() takes them: str, or bytes in UTF-8; texts without features, and None, NaN or
+            null, are always kept. Or fingerprints, as build() takes them, but not as a sequence of bytes. Or a table
+            with the column `text` or `fingerprint`: of pandas, polars or pyarrow, a dict of columns, or a stream of
+            Arrow, such as a pyarrow.RecordBatchReader, which may be larger than memory.
+        text: the column of the texts.
+        fingerprint: the column of the fingerprints.
+        distance: in bits, 0 to 16 for each word; None: that of the store `against`, or 3.
+        keep: of a group, "first" keeps the first row, "last" the last one. Otherwise the row with the smallest value is
+            kept, and of several the first: an array of n values, or the name of a column of the table. Values are
+            numbers, times, or texts of one of them, such as "2026-11-29". Rows without a value come last. Of texts, 53
+            bits of a number count; the two largest numbers of 64 bits count as equal.
+        descending: True: keep the largest value instead. Rows without a value still come last.
+        strict: True: each dropped row is within the distance of the row that is kept instead, the nearest one.
+        max_group: drop nothing of groups of more rows, at least 1, but report them; None: no limit. Large groups are
+            often error pages or templates.
+        against: a store, or its path: rows near one of its records are dropped too, before all others. The store is
+            not changed.
+        features, shingle, weights, markup, segment, lexicon, hash: of texts, as simhash() takes them.
+        bits: of a fingerprint, as simhash() or build() takes them.
+        skip_bad: fingerprints that cannot be read, such as nulls: False: an error that names the row. True: keep these
+            rows, and warn. A BadRows: keep them, and report them there.
+        memory: what the call may take beside the given arrays and the result, in bytes or such as "2G"; None: 1 GiB.
+            Less than 64 MiB may be exceeded.
+        threads: 0: all that the process may use.
+        tmp_dir: for a temporary store, about 50 bytes a row; None: the folder that TMPDIR names, or the working folder.
+            A killed process leaves its folder sstore-keep-* there.
+        progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
+
+    Returns:
+        A Kept: is_kept, kept_row and distance of each row.
+
+    Raises:
+        ArgumentError: a value is out of range, a column is missing, or `keep` has another length than the rows.
+        TypeError: an item is neither a text nor a fingerprint.
+        RecipeError: the store `against` was made by other options of texts.
+        FileError: there is no room for the temporary store.
+        NotFoundError: there is no store at `against`, or no folder at tmp_dir.
+        OutOfMemoryError, DamagedError, UnsupportedError
+    """
+    if text is not None and fingerprint is not None:
+        raise ArgumentError("text: cannot be combined with fingerprint: a row has one or the other")
+    flag_of(descending, "descending")
+    field = fingerprint if text is None else text
+    is_text = text is not None
+    if field is None:
+        if isinstance(keep, str) and keep not in ("first", "last"):
+            raise ArgumentError(f'keep: expected "first", "last", an array, or a column of a table, found {keep!r}')
+        items, is_text = _has_texts(items)
+    options, recipe, count = None, None, None if bits is None or is_text else word_count(bits)
+    if is_text:
+        options = text_options(features, shingle, weights, markup, segment, lexicon, bits or 0, hash)
+        recipe = recipe_of(options)
+        count = int(options.fingerprint_bits) // 64
+    elif (features, shingle, weights, markup, segment, lexicon, hash) != _NO_TEXT_OPTIONS:
+        raise ArgumentError("items: features, shingle and the like are options of texts, and these are fingerprints")
+    with ExitStack() as opened:
+        store = None if against is None else _open_store(against, recipe, opened)
+        if store is not None:
+            if count not in (None, store.words):
+                raise ArgumentError(f"against: expected a store of {64 * (count or 1)} bits, found one of {store.bits}")
+            count = store._words
+        near = distance if distance is not None else _DEFAULT_DISTANCE if store is None else store.distance
+        keeper = Keeper(progress, near, max_group, memory, tmp_dir, threads=threads, strict=flag_of(strict, "strict"))
+        opened.enter_context(keeper.call)
+        opened.callback(keeper.close)
+        bad = bad_rows_of(skip_bad)
+        is_named = isinstance(keep, str) and keep in ("first", "last")
+        finder = _Finder(keeper, store, near, threads, is_named and keep == "last")
+        reader = _Reader(options, count, bad, number_of(threads, "threads", (1 << 32) - 1))
+        for part in _parts(items, field, reader, None if is_named else keep, descending):
+            finder.add(part)
+        kept = finder.finish()
+    bad.tell()
+    return kept
