@@ -1,0 +1,275 @@
+"""Commands of the package: python -m sstore dedup IN.parquet OUT.parquet
+
+`sstore dedup`, which pip installs beside it, does the same with lines, JSON Lines, CSV, TSV and folders of files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import signal
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Optional
+
+import numpy as np
+
+import sstore
+from sstore._columns import Flags
+from sstore._native import ffi, lib
+
+_BATCH_ROWS = 1 << 14  # of texts and names that are read together
+
+
+class _Failure(Exception):
+    """What is told on stderr; the exit code is 1."""
+
+
+# Options: their name, what they take and their help.
+_OPTIONS = [
+    ("--text-field", "KEY", "the column of the text (default text)"),
+    ("--fingerprint-field", "KEY", "take the fingerprints in this column, instead of those of the text"),
+    ("--distance", "D", "near means within D bits (default 3, or the store's)"),
+    ("--keep", "WHICH", "keep first (default), last, max:KEY or min:KEY"),
+    ("--strict", "", "the row kept instead is always within D bits"),
+    ("--max-group", "N", "drop nothing of groups of more than N rows, but report them"),
+    ("--removed", "FILE", "list what is dropped, what is kept instead, and the distance"),
+    ("--id-field", "KEY", "the column of names for --removed (default: numbers of rows, from 0)"),
+    ("--against", "STORE", "also drop what is near a record of STORE"),
+    ("--features", "KIND", "words (default), or chars: sequences of characters"),
+    ("--shingle", "N", "a feature has N words (default 1) or characters (4)"),
+    ("--weights", "KIND", "of a feature that occurs N times: sublinear (default): 1 + log2(N); frequency; presence: 1"),
+    ("--markup", "KIND", "none (default); html: take away tags, comments and scripts, and decode references"),
+    ("--bits", "N", "the bits of a fingerprint: 64 (default) or 128"),
+    ("--hash", "NAME", "how features are hashed: xxh3 (default) or java128"),
+    ("--memory", "SIZE", "memory for groups, such as 512M (default 1G)"),
+    ("--threads", "N", "use N threads (default: all processors)"),
+    ("--tmp-dir", "DIR", "folder for temporary files (default: that of TMPDIR)"),
+    ("--force", "", "replace files that exist"),
+    ("--quiet", "", "print only errors"),
+]
+_TYPES: dict[str, Any] = {"D": int, "N": int, "FILE": pathlib.Path, "STORE": pathlib.Path, "DIR": pathlib.Path}
+# Those that are arguments of sstore.dedup().
+_ARGUMENTS = (
+    *("distance", "strict", "max_group", "against", "features", "shingle", "weights", "markup", "bits", "hash"),
+    *("memory", "threads", "tmp_dir"),
+)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m sstore", allow_abbrev=False)
+    commands = parser.add_subparsers(dest="command", required=True)
+    made = commands.add_parser(
+        "dedup",
+        allow_abbrev=False,
+        help="copy a Parquet file without its near-duplicate rows",
+        description="Copy a Parquet file without its near-duplicate rows. The others stay as they are, in their order. "
+        "IN is read twice, one row group at a time.",
+        epilog="For lines, JSON Lines, CSV, TSV and folders of files, use 'sstore dedup'.",
+    )
+    made.add_argument("input", metavar="IN.parquet", type=pathlib.Path)
+    made.add_argument("output", metavar="OUT.parquet", type=pathlib.Path)
+    for name, takes, text in _OPTIONS:
+        names = ("-k", name) if name == "--distance" else (name,)
+        if takes == "":
+            made.add_argument(*names, action="store_true", help=text)
+        else:
+            made.add_argument(*names, metavar=takes, type=_TYPES.get(takes, str), help=text)
+    made.set_defaults(keep="first")
+    return parser
+
+
+class _Source:
+    """A Parquet file, whose columns were checked."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        try:
+            import pyarrow
+            import pyarrow.parquet
+        except ImportError:
+            raise _Failure("Parquet needs pyarrow: pip install pyarrow") from None
+        self.arrow = pyarrow
+        self.path = path
+        self.file = pyarrow.parquet.ParquetFile(path)
+        self.schema = self.file.schema_arrow
+        self.groups = range(self.file.num_row_groups)
+
+    def check(self, option: str, name: str) -> None:
+        if self.schema.names.count(name) != 1:
+            raise _Failure(
+                f"{self.path}: expected a column {name!r}, or another that {option} names, found "
+                + ", ".join(f"{field.name} ({field.type})" for field in self.schema)
+            )
+
+    def reader(self, columns: dict[str, str]) -> Any:
+        """Some columns with new names, as a stream."""
+        fields = [self.schema.field(column).with_name(name) for name, column in columns.items()]
+        schema = self.arrow.schema(fields)
+        batches = (
+            self.arrow.RecordBatch.from_arrays([batch.column(column) for column in columns.values()], schema=schema)
+            for batch in self.file.iter_batches(_BATCH_ROWS, columns=list(dict.fromkeys(columns.values())))
+        )
+        return self.arrow.RecordBatchReader.from_batches(schema, batches)
+
+    def copy(self, target: pathlib.Path, is_kept: Flags) -> None:
+        """Write the rows that are kept, with the compression of the columns."""
+        metadata = self.file.metadata
+        columns = [metadata.row_group(0).column(i) for i in range(metadata.num_columns)] if self.groups else []
+        codecs = {column.path_in_schema: _CODECS.get(column.compression, column.compression) for column in columns}
+        with self.arrow.parquet.ParquetWriter(target, self.schema, compression=codecs or "snappy") as writer:
+            first = 0
+            for number in self.groups:
+                table = self.file.read_row_group(number)
+                kept = is_kept[first : first + len(table)]
+                first += len(table)
+                if kept.any():
+                    writer.write_table(table.filter(self.arrow.array(kept)), row_group_size=len(table))
+
+    def names(self, column: Optional[str], rows: Any) -> list[bytes]:
+        """The names of some rows, ascending: values of a column, or their numbers."""
+        if column is None:
+            return [str(row).encode() for row in rows.tolist()]
+        made: list[bytes] = []
+        first = 0
+        for batch in self.file.iter_batches(_BATCH_ROWS, columns=[column]):
+            begin, end = np.searchsorted(rows, [first, first + len(batch)])
+            values = batch.column(column).take(self.arrow.array(rows[begin:end] - first)).to_pylist()
+            made += [
+                _escaped(value if isinstance(value, bytes) else str("" if value is None else value).encode())
+                for value in values
+            ]
+            first += len(batch)
+        return made
+
+
+_CODECS = {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4"}
+
+
+def _escaped(name: bytes) -> bytes:
+    """A name that fits in a line, as the command writes it."""
+    buffer = ffi.new("char[]", 4 * len(name) + 1)
+    size = lib.sstore_escape(name, len(name), True, buffer, len(buffer))
+    return bytes(ffi.buffer(buffer, size))
+
+
+def _order_of(keep: str) -> Optional[str]:
+    """The column to order by; None: there is none."""
+    kind, _, name = keep.partition(":")
+    if keep in ("first", "last"):
+        return None
+    if kind not in ("max", "min") or not name:
+        raise _Failure(f"--keep: expected first, last, max:KEY or min:KEY, found {keep!r}")
+    return name
+
+
+def _write_removed(target: pathlib.Path, source: _Source, kept: sstore.Kept, given: argparse.Namespace) -> None:
+    """A line for each dropped row: its name, that of the row that is kept instead, and the distance."""
+    dropped = kept.dropped
+    named = np.union1d(dropped.row, dropped.kept_row[dropped.kept_row >= 0])
+    names = source.names(given.id_field, named)
+    store = b"" if given.against is None else _escaped(os.fsencode(given.against))
+    stored_ids = dropped["stored_id"] if "stored_id" in dropped else None
+    with open(target, "wb") as lines:
+        for i, (row, other) in enumerate(zip(np.searchsorted(named, dropped.row), dropped.kept_row)):
+            if other < 0:
+                instead = store if stored_ids is None else store + b":%d" % stored_ids[i]
+            else:
+                instead = names[np.searchsorted(named, other)]
+            lines.write(b"%b\t%b\t%d\n" % (names[row], instead, dropped.distance[i]))
+
+
+@contextmanager
+def _new_file(path: Optional[pathlib.Path]) -> Iterator[pathlib.Path]:
+    """A file beside the path, which takes its place if this ends without an error. None: there is none."""
+    if path is None:
+        yield pathlib.Path(os.devnull)
+        return
+    made = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        yield made
+        with open(made, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(made, path)
+    finally:
+        made.unlink(missing_ok=True)
+
+
+def _check_files(given: argparse.Namespace) -> None:
+    for path in (given.input, given.output):
+        if path.suffix != ".parquet":
+            raise _Failure(
+                f"{path}: expected a name with .parquet; 'sstore dedup' reads lines, JSON Lines, CSV and TSV"
+            )
+    if given.removed is not None and given.removed.resolve() in (given.input.resolve(), given.output.resolve()):
+        raise _Failure(f"--removed: {given.removed} is also the input or the output")
+    for path in (given.output, given.removed):
+        if path is not None and path.exists() and not given.force:
+            raise _Failure(f"{path}: exists already; --force replaces it")
+
+
+def _dedup(given: argparse.Namespace) -> None:
+    if given.text_field is not None and given.fingerprint_field is not None:
+        raise _Failure("--text-field cannot be combined with --fingerprint-field")
+    order = _order_of(given.keep)
+    _check_files(given)
+    source = _Source(given.input)
+    kind = "text" if given.fingerprint_field is None else "fingerprint"
+    columns = {kind: given.fingerprint_field or given.text_field or "text"}
+    source.check(f"--{kind}-field", columns[kind])
+    if order is not None:
+        source.check("--keep", order)
+        columns["order"] = order
+    if given.id_field is not None:
+        source.check("--id-field", given.id_field)
+    arguments: dict[str, Any] = {name: value for name in _ARGUMENTS if (value := getattr(given, name)) is not None}
+    arguments[kind] = kind
+    kept = sstore.dedup(
+        source.reader(columns),
+        keep=given.keep if order is None else "order",
+        descending=given.keep.startswith("max:"),
+        progress=not given.quiet and sys.stderr.isatty(),
+        **arguments,
+    )
+    with _new_file(given.output) as target, _new_file(given.removed) as removed:
+        source.copy(target, kept.is_kept)
+        if given.removed is not None:
+            _write_removed(removed, source, kept, given)
+    _tell(given, kept)
+
+
+def _tell(given: argparse.Namespace, kept: sstore.Kept) -> None:
+    for row, size in zip(kept.large_group_row.tolist(), kept.large_group_size.tolist()):
+        _print(f"{given.input}: row {row}: a group of {size} rows, more than --max-group: none is dropped")
+    if given.quiet:
+        return
+    count, dropped = len(kept.is_kept), int((~kept.is_kept).sum())
+    _print(f"documents {count}, kept {count - dropped}, dropped {dropped}")
+    stored = int((kept.kept_row < 0).sum())
+    if stored > 0:
+        _print(f"of these, {stored} are near a record of {given.against}")
+
+
+def _print(line: str) -> None:
+    print(f"sstore: {line}", file=sys.stderr)
+
+
+def main(arguments: Optional[list[str]] = None) -> int:
+    given = _parser().parse_args(arguments)
+    for number in (signal.SIGTERM, signal.SIGHUP):  # nothing is left behind
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
+    try:
+        _dedup(given)
+    except KeyboardInterrupt:
+        _print("interrupted; nothing was written")
+        return 130
+    except (_Failure, sstore.Error, OSError, ValueError, TypeError, NotImplementedError) as error:
+        _print(str(error))
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
