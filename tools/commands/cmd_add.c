@@ -180,7 +180,7 @@ static void report_lost(const new_job *job, const char *path)
 {
     sstore_dedup_statistics state = SSTORE_DEDUP_STATISTICS_INIT;
     if (sstore_dedup_stat(job->dedup, &state, NULL) == SSTORE_OK && state.pending_count > 0)
-        message_print("%s: %" PRIu64 " records that were answered as new are not in the store", path,
+        message_print("%s: records that were answered as new, but are not in the store: %" PRIu64, path,
                       state.pending_count);
 }
 
@@ -226,7 +226,7 @@ static int insert_all(new_job *job)
         message_print("%s: added %" PRIu64 " of %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
                       job->change.added_count, job->record_count, job->change.record_count, job->change.segment_count);
     if (job->excluded_count > 0 && !job->args->store.task.quiet)
-        message_print("%s: excluded %" PRIu64 " records", path, job->excluded_count);
+        message_print("%s: records that were excluded: %" PRIu64, path, job->excluded_count);
     const int doubt_code = store_end_ids(&job->args->store, &job->change);
     return code != EXIT_DONE ? code : doubt_code;
 }

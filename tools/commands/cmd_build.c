@@ -370,6 +370,12 @@ static void tell_blanks(const build_job *job)
                       job->shape.blank_count == 1 ? "as" : "ere");
 }
 
+/* Why an input with lines may have no records. */
+static const char *of_comments(const build_job *job)
+{
+    return job->shape.comment_count > 0 ? "; lines that begin with # are comments" : "";
+}
+
 /* Publish the change, and print a summary. */
 static int finish_build(build_job *job, const store_arguments *arguments)
 {
@@ -381,6 +387,8 @@ static int finish_build(build_job *job, const store_arguments *arguments)
                                                 : sstore_remover_finish(job->remover, &change, &error);
     int code = end(job->kind, arguments, status, &error);
     message_unmerged(path, &change);
+    if (code == EXIT_DONE && job->kind != STORE_BUILD && change.given_count == 0 && !task->quiet)
+        message_print("warning: %s: there were no input records%s", path, of_comments(job));
     if (code == EXIT_DONE && job->kind != STORE_BUILD && !task->quiet)
         print_change(path, job->kind == STORE_ADD, &change, absent_hint(job, &change));
     if (code == EXIT_DONE)
@@ -390,8 +398,7 @@ static int finish_build(build_job *job, const store_arguments *arguments)
     if (code != EXIT_DONE || task->quiet || job->kind != STORE_BUILD)
         return code;
     if (change.given_count == 0 && !task->allow_empty)
-        message_print("warning: %s: there were no input records%s", path,
-                      job->shape.comment_count > 0 ? "; lines that begin with # are comments" : "");
+        message_print("warning: %s: there were no input records%s", path, of_comments(job));
     if (change.given_count > change.added_count)
         message_print("%s: %" PRIu64 " of %" PRIu64 " input records were repeated", path,
                       change.given_count - change.added_count, change.given_count);

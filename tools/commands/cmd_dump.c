@@ -89,6 +89,8 @@ static void check_arguments(const arguments *args)
     if (args->header == HEADER_ALWAYS && args->format != DUMP_TEXT)
         message_usage_error("--header always has no effect with --format %s: leave one of them out", name);
     check_json_keys(args->fingerprint_key, args->id_key);
+    if (!formats[args->format].has_lines && output_is_terminal())
+        message_usage_error("--format %s is binary: write it to a file, not to a terminal", name);
 }
 
 /* Choose what to print of each record. Returns an exit code. */

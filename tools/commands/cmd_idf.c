@@ -95,7 +95,7 @@ static int write_table(const count_job *job, const char *path)
     const int code = whole_file_write(path, table, size);
     if (code != EXIT_DONE || strcmp(path, "-") == 0)
         return code;
-    message_print("%s: documents with features %" PRIu64 ", features of two or more of them %" PRIu64, path,
+    message_print("%s: documents with features %" PRIu64 ", features in two or more of them %" PRIu64, path,
                   summary.document_count, summary.feature_count);
     if (summary.error_bound > 0)
         message_print("%s: the memory was full: counts may be too low by up to %" PRIu64 "; --memory gives more", path,

@@ -170,7 +170,8 @@ static void check_width(const arguments *args, uint32_t words)
 {
     const uint32_t max = SSTORE_MAX_DISTANCE * words;
     if (args->distance > max)
-        message_usage_error("--distance: expected a number from 0 to %" PRIu32 ", found %" PRIu32, max, args->distance);
+        message_usage_error("%s: expected a number from 0 to %" PRIu32 ", found %" PRIu32, args->distance_given, max,
+                            args->distance);
 }
 
 /* Take the fingerprint of a record of --id as a query. */
