@@ -263,7 +263,7 @@ static void check_components(const subject *self, ss_components *components)
     ss_record node = {0, 0};
     ss_record_reader reader;
     bool more_nodes;
-    assert_ok(ss_record_reader_open(&reader, self->store, true, &error), &error);
+    assert_ok(ss_record_reader_open(&reader, self->store, true, NULL, &error), &error);
     assert_ok(ss_record_reader_first(&reader, &error), &error);
     assert_ok(ss_components_next(components, &node, &more_nodes, &error), &error);
     for (size_t i = 0; i < truth->count; i++) {

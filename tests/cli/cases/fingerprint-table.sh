@@ -24,4 +24,4 @@ echo "--- lines of messages count line feeds between quotes"
 printf 'text,n\n"a\nb\nc",1\nd\n' | fingerprint --csv --text-field n 2>&1
 echo "--- a table as text"
 fingerprint table.csv >/dev/null
-cp table.csv table.tsv && fingerprint --lines table.tsv >/dev/null
+printf 'a\tb\n1\tx y\n' >table.tsv && sstore fingerprint --no-comments --lines table.tsv >/dev/null
