@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import pathlib
 import re
@@ -190,6 +191,34 @@ def test_keep(data: Data, run: Any) -> None:
     assert {row["id"] for row in kept} == set(data.ids.tolist()) - dropped
 
 
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("strict", [False, True])
+def test_orders(data: Data, run: Any, rng: np.random.Generator, descending: bool, strict: bool) -> None:
+    """The options of deduplicate(), with values of several types, of which some are equal, null or NaN."""
+    import sstore.spark
+
+    scores = rng.integers(0, 50, COUNT)
+    kind = str(rng.choice(["long", "string", "double", "date"]))
+    made: dict[str, Any] = {"long": int, "string": "{:02}".format, "double": float, "date": datetime.date.fromordinal}
+    values: list[Any] = [None if s < 5 else made[kind](int(s) + 1) for s in scores]
+    if kind == "double":
+        values = [float("nan") if s < 2 else value for s, value in zip(scores, values)]
+    rows = [(fp, i, value) for fp, i, value in zip(data.fps.view(np.int64).tolist(), data.ids.tolist(), values)]
+    df = data.session.createDataFrame(rows, f"fingerprint long, id long, score {kind}")
+    keys = [(s < 5, 0 if s < 5 else -s if descending else s, i) for s, i in zip(scores.tolist(), data.ids.tolist())]
+    order = sorted(range(COUNT), key=lambda row: keys[row])
+    if strict:
+        dropped = {int(data.ids[row]) for row in brute_wide.brute_strict(data.fps.reshape(-1, 1), order, 3)}
+    else:
+        place = {int(data.ids[row]): at for at, row in enumerate(order)}
+        near = brute.brute_pairs(data.fps, data.ids, 3)
+        roots = brute.roots((place[a], place[b]) for _, a, _, b in near)
+        dropped = {int(data.ids[order[at]]) for at, root in roots.items() if at != root}
+    options: Any = {"keep": "score", "descending": descending, "strict": strict, "partitions": 3}
+    kept = run(lambda: sstore.spark.deduplicate(df, 3, **options).collect())
+    assert {row["id"] for row in kept} == set(data.ids.tolist()) - dropped and len(kept) == COUNT - len(dropped)
+
+
 def test_nulls(data: Data, tmp_path: pathlib.Path) -> None:
     """Rows without a fingerprint are left out of joins, and kept by deduplicate(); without a value, kept last."""
     import sstore.spark
@@ -348,6 +377,9 @@ def test_wide_pairs(data: Data, run: Any, rng: np.random.Generator, distance: in
         assert clusters == brute.roots((row[1], row[3]) for row in expected)
     kept = [row["id"] for row in sstore.spark.deduplicate(df, distance, partitions=3).collect()]
     assert sorted(kept) == sorted(set(range(2000)) - {node for node, root in clusters.items() if node != root})
+    kept = [row["id"] for row in sstore.spark.deduplicate(df, distance, partitions=3, strict=True).collect()]
+    dropped = {int(ids[row]) for row in brute_wide.brute_strict(fps, np.argsort(ids).tolist(), distance)}
+    assert sorted(kept) == sorted(set(range(2000)) - dropped)
     assert sstore.spark.near_pairs(df.limit(0), distance).count() == 0
 
 

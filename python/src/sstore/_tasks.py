@@ -17,6 +17,7 @@ from sstore._columns import Pairs
 from sstore._doubt import BadRows
 from sstore._errors import ArgumentError
 from sstore._join import join_keys, join_records, lower_first
+from sstore._keep import Keeper
 from sstore._stream import StreamMatcher
 
 ROWS = 1 << 20  # that a call of the library gets at once
@@ -111,6 +112,22 @@ def report_bad(
             bad.add(None, reason)
             left -= 1
     bad.count += left
+
+
+def strict_drops(parts: Iterable[tuple[Words, Words]], distance: int) -> Iterator[Words]:
+    """Of records in the order in which they precede, fingerprints and ids, the ids of those within the distance of one
+    that precedes and is kept."""
+    keeper = Keeper(False, distance, None, None, None, threads=1, strict=True)
+    numbers: list[Words] = []
+    for fingerprints, ids in parts:
+        if len(ids) > 0:
+            keeper.begin(words_of(fingerprints))
+            keeper.add(fingerprints, None)
+            numbers.append(ids)
+    if numbers:
+        all_ids = np.concatenate(numbers)
+        for batch in keeper.finish():
+            yield all_ids[batch["id"]]
 
 
 def check_words(what: str, words: Optional[int], expected: int) -> None:

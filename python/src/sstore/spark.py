@@ -593,11 +593,16 @@ def deduplicate(
     distance: int = 3,
     *,
     keep: Optional[str] = None,
+    descending: bool = False,
+    strict: bool = False,
     partitions: Optional[int] = None,
     max_local_edges: int = _tasks.MAX_LOCAL_EDGES,
     skip_bad: SkipBad = False,
 ) -> DataFrame:
     """The rows of a DataFrame without near-duplicates: of each cluster one row is kept.
+
+    As sstore.dedup(). With strict=True, a row is kept if no row that precedes it and is kept is within the distance. A
+    task then gets all rows of a cluster, in the order in which they precede, and keeps them on its disk.
 
     Args:
         df: with the columns fingerprint, a long or binary, and id, a long. All ids must be different. Rows without a
@@ -605,6 +610,8 @@ def deduplicate(
         distance: in bits, 0 to 16 for each word.
         keep: a column: of a cluster, the row with its smallest value is kept, and of several the one with the smallest
             id. Rows without a value come last. None: the id.
+        descending: True: keep the largest value instead. Rows without a value still come last.
+        strict: True: each dropped row is within the distance of one that is kept, and no two that are kept are.
         partitions, max_local_edges: as near_pairs() and clusters() take them.
         skip_bad: leave out rows with a null id, or with a fingerprint of another length than most: as sstore.build().
 
@@ -615,15 +622,44 @@ def deduplicate(
     from pyspark.sql import functions as F
 
     _check_columns(df, "deduplicate", "id", *([keep] if keep is not None else []))
+    flag_of(descending, "descending")
+    flag_of(strict, "strict")
     for row in df.groupBy("id").count().where("count > 1 and id is not null").limit(1).collect():
         raise ArgumentError(f"deduplicate: expected different ids, found the id {row['id']} {row['count']} times")
     pairs = near_pairs(df, distance, spanning=True, partitions=partitions, skip_bad=skip_bad)
     found = clusters(pairs, max_local_edges=max_local_edges)
-    members = found.join(df.select("id", F.col(_quoted("id" if keep is None else keep)).alias("order")), "id")
-    order = F.struct(F.col("order").isNull().alias("is_null"), "order", "id")
-    first = members.groupBy("cluster").agg(F.min(order).alias("first"))
-    dropped = members.join(first, "cluster").where("id <> first.id").select("id")
+    name = "id" if keep is None else keep
+    value = F.col(_quoted(name))
+    if dict(df.dtypes)[name] in ("double", "float"):
+        value = F.when(~F.isnan(value), value)
+    members = found.join(df.select("id", value.alias("order")), "id")
+    if strict:
+        records, _ = _records(df, "deduplicate")
+        dropped = _strict_drops(members.join(records, "id"), distance, descending, partitions)
+    elif descending:  # of equal values the smallest id, whose complement is the largest
+        order = F.struct(F.col("order").isNotNull(), "order", F.bitwise_not("id").alias("flipped"))
+        first = members.groupBy("cluster").agg(F.max(order).alias("first"))
+        dropped = members.join(first, "cluster").where("id <> ~first.flipped").select("id")
+    else:
+        order = F.struct(F.col("order").isNull().alias("is_null"), "order", "id")
+        first = members.groupBy("cluster").agg(F.min(order).alias("first"))
+        dropped = members.join(first, "cluster").where("id <> first.id").select("id")
     return df.join(dropped, "id", "left_anti").select(list(map(_quoted, df.columns)))
+
+
+def _strict_drops(members: DataFrame, distance: int, descending: bool, partitions: Optional[int]) -> DataFrame:
+    """The ids to drop, so that what is kept is not near each other. Near rows are in one cluster, and so in one task,
+    where they come in the order in which they precede."""
+    from pyspark.sql import functions as F
+
+    def drop(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        columns = _gather(batches, ["fingerprint", "id"])
+        for ids in _tasks.strict_drops(((c["fingerprint"], c["id"]) for c in columns), distance):
+            yield _batch({"id": ids})
+
+    order = F.col("order").desc_nulls_last() if descending else F.col("order").asc_nulls_last()
+    sent = members.repartition(*([] if partitions is None else [partitions]), "cluster")
+    return sent.sortWithinPartitions(order, "id").select("fingerprint", "id").mapInArrow(drop, "id long")
 
 
 def scan(df: DataFrame, queries: DataFrame, distance: int = 3, *, skip_bad: SkipBad = False) -> DataFrame:
