@@ -227,10 +227,10 @@ static sstore_status open_column(column *to, const ss_name_writer *self, const s
                               .block_bytes = part->block_bytes};
     ss_fragments_store(fragments, stored);
     ss_block_header_set_fragments(&header, stored);
-    *to = (column){.file = {.file = SS_FILE_NONE},
-                   .room = (uint32_t)(BUFFER_BYTES / part->block_bytes),
+    *to = (column){.room = (uint32_t)(BUFFER_BYTES / part->block_bytes),
                    .buffer = ss_realloc(NULL, BUFFER_BYTES, 1),
                    .memory = ss_alloc(1, ss_names_encoder_bytes(part->block_bytes))};
+    to->file.file = SS_FILE_NONE;
     if (to->buffer == NULL || to->memory == NULL)
         return ss_fail_memory(error, BUFFER_BYTES + ss_names_encoder_bytes(part->block_bytes));
     ss_names_encoder_init(&to->encoder, fragments, part->block_bytes, to->memory);
@@ -272,9 +272,12 @@ static sstore_status put_name(column *to, uint64_t id, const ss_name_merge *name
     if (ss_names_encoder_add(&to->encoder, id, names->name, names->size))
         return SSTORE_OK;
     status = take_blocks(to, error);
-    if (status == SSTORE_OK && !ss_names_encoder_add(&to->encoder, id, names->name, names->size))
-        assert(!"an empty block takes any name");
-    return status;
+    if (status != SSTORE_OK)
+        return status;
+    const bool is_taken = ss_names_encoder_add(&to->encoder, id, names->name, names->size);
+    assert(is_taken); /* an empty block takes any name */
+    (void)is_taken;
+    return SSTORE_OK;
 }
 
 static sstore_status write_column(const ss_name_writer *self, name_walk *walk, const ss_fragments *fragments,
