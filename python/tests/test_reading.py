@@ -114,14 +114,14 @@ def test_limits(folder: pathlib.Path, rng: np.random.Generator, words: int) -> N
                 assert [store.count(one, near) for one in taken] == [len(expected(q, near)) for q in queries]
             for one, query in zip(taken, queries):
                 all_rows = expected(query, 64 * words)
-                wanted = all_rows[:limit] if limit else [row for row in all_rows if row[0] == all_rows[0][0]]
-                assert rows(store.nearest(one, limit=limit)) == wanted
+                first = all_rows[:limit] if limit else [row for row in all_rows if row[0] == all_rows[0][0]]
+                assert rows(store.nearest(one, limit=limit)) == first
                 for near in (0, 2, 40):
-                    within = [row for row in wanted if row[0] <= near]
+                    within = [row for row in first if row[0] <= near]
                     assert rows(store.nearest(one, near, limit=limit)) == within
             if limit:
-                wanted = [row for query in queries for row in expected(query, 64 * words)[:limit]]
-                assert rows(store.query_batch(taken, store.bits, limit=limit)) == wanted
+                of_each = [row for query in queries for row in expected(query, 64 * words)[:limit]]
+                assert rows(store.query_batch(taken, store.bits, limit=limit)) == of_each
         for wrong in (0, -1, 1 << 64):
             for call in (store.query, store.nearest):
                 with pytest.raises(sstore.ArgumentError, match="limit"):
