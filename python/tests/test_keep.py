@@ -18,6 +18,7 @@ from brute_wide import brute_strict, distances, skewed
 import sstore
 
 pa = pytest.importorskip("pyarrow")
+masks: Any = np.ma  # not typed in all versions
 
 TEXTS = [
     "the old house by the river is for sale, call us now and visit it today.",
@@ -74,7 +75,7 @@ def random_order(rng: np.random.Generator, count: int, number: int) -> tuple[Any
         pa.array(days, pa.timestamp("us")).dictionary_encode(),
         pa.array([None if item is None else item.isoformat() for item in days], pa.large_string()),
         np.array([np.datetime64("NaT", "s") if item is None else item.replace(tzinfo=None) for item in days], "M8[s]"),
-        np.ma.masked_array(values, has_none),
+        masks.masked_array(values, has_none),
         pa.array(None if item is None else int(item * 4) for item in items),
         [None if item is None else int(item * 4) for item in items],
     ]

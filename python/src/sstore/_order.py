@@ -54,8 +54,9 @@ def orders_of_chunk(chunk: Any, name: str, is_descending: bool, first: int) -> W
     if len(view) == 0 or kind == "n":
         return np.full(len(view), _LAST)
     if chunk.schema.dictionary is not None:
-        orders = np.append(orders_of_chunk(chunk.dictionary, name, is_descending, first), _LAST)
-        return orders[np.where(nulls, -1, indexes_of_view(view, kind))]
+        orders: Words = np.append(orders_of_chunk(chunk.dictionary, name, is_descending, first), _LAST)
+        of_rows: Words = orders[np.where(nulls, -1, indexes_of_view(view, kind))]
+        return of_rows
     if kind == "b":
         bits = np.unpackbits(np.frombuffer(view.buffer(1), np.uint8), bitorder="little")
         return _ranked(bits[begin:end], nulls, is_descending)
