@@ -24,6 +24,7 @@
  * ids[begins[i + 1] - 1]. */
 typedef struct left_records {
     ss_record_reader reader;
+    const ss_exclusion *excluded; /* borrowed */
     uint64_t *fingerprints;
     uint64_t *ranks; /* of the fingerprints, if the store has one segment */
     size_t *begins;
@@ -59,6 +60,7 @@ struct ss_row_pairs {
 static sstore_status open_left(left_records *self, const ss_join_call *call, size_t capacity, sstore_error *error)
 {
     const uint32_t words = call->left->manifest.words;
+    self->excluded = &call->excluded;
     self->capacity = capacity;
     self->id_capacity = 2 * capacity;
     self->fingerprints = ss_realloc(NULL, capacity, words * sizeof *self->fingerprints);
@@ -67,8 +69,8 @@ static sstore_status open_left(left_records *self, const ss_join_call *call, siz
     self->ids = ss_realloc(NULL, self->id_capacity, sizeof *self->ids);
     if (self->fingerprints == NULL || self->ranks == NULL || self->begins == NULL || self->ids == NULL)
         return ss_fail_memory(error, capacity * (words + WAITING_QUERY_WORDS) * sizeof(uint64_t));
-    const sstore_status status = ss_record_reader_open(&self->reader, call->left, call->left->manifest.has_ids,
-                                                       &call->excluded, error);
+    const sstore_status status = ss_record_reader_open(&self->reader, call->left, call->left->manifest.has_ids, NULL,
+                                                       error);
     return status == SSTORE_OK ? ss_record_reader_first(&self->reader, error) : status;
 }
 
@@ -128,6 +130,25 @@ static sstore_status skip_ids(left_records *self, ss_progress *progress, sstore_
     return status;
 }
 
+/* Pass a fingerprint that is left out. It is counted, since ranks are those of the store. */
+static sstore_status pass_excluded(left_records *self, ss_progress *progress, sstore_error *error)
+{
+    uint64_t fingerprint[SSTORE_MAX_WORDS];
+    uint64_t count = 0;
+    sstore_status status = SSTORE_OK;
+    ss_words_copy(fingerprint, ss_record_reader_fingerprint(&self->reader), self->reader.words);
+    while (status == SSTORE_OK && ss_record_reader_at(&self->reader, fingerprint)) {
+        status = ss_record_reader_next_number(&self->reader, fingerprint, error);
+        count++;
+    }
+    return status == SSTORE_OK ? ss_progress_add(progress, 0, count) : status;
+}
+
+static bool is_excluded(const left_records *self)
+{
+    return self->excluded->count > 0 && ss_exclusion_has(self->excluded, ss_record_reader_fingerprint(&self->reader));
+}
+
 /* Read the next fingerprints with their ids; the count is 0 if there are none left. */
 static sstore_status read_left(left_records *self, ss_progress *progress, sstore_error *error)
 {
@@ -137,6 +158,10 @@ static sstore_status read_left(left_records *self, ss_progress *progress, sstore
     self->skipped = 0;
     self->is_too_many = false;
     while (status == SSTORE_OK && (self->continues || (self->reader.more && self->count < self->capacity))) {
+        if (!self->continues && is_excluded(self)) {
+            status = pass_excluded(self, progress, error);
+            continue;
+        }
         if (!self->continues) {
             ss_words_copy(left_fingerprint(self, self->count), ss_record_reader_fingerprint(&self->reader),
                           self->reader.words);

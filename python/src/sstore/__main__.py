@@ -118,7 +118,7 @@ class _Source:
         """Write the rows that are kept, with the compression of the columns."""
         metadata = self.file.metadata
         columns = [metadata.row_group(0).column(i) for i in range(metadata.num_columns)] if self.groups else []
-        codecs = {column.path_in_schema: _CODECS.get(column.compression, column.compression) for column in columns}
+        codecs: Any = {column.path_in_schema: _CODECS.get(column.compression, column.compression) for column in columns}
         with self.arrow.parquet.ParquetWriter(target, self.schema, compression=codecs or "snappy") as writer:
             first = 0
             for number in self.groups:

@@ -180,7 +180,8 @@ def made_of_chunk(chunk: Any, options: Any, threads: int) -> Made:
         rows = np.where(nulls, -1, indexes_of_view(view, kind))  # behind the values there is a null
         padded = [np.concatenate([array, np.zeros_like(array, shape=(1, *array.shape[1:]))]) for array in values]
         padded[1][-1] = True
-        return Made(*(array[rows] for array in padded))
+        made: list[Any] = [array[rows] for array in padded]
+        return Made(*made)
     if kind == "n":
         none = np.zeros(len(view), np.bool_)
         return Made(np.zeros_like(_room(len(view), options)), ~none, none)
