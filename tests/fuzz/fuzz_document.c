@@ -12,8 +12,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "documents/document_json.h"
-#include "documents/document_table.h"
 #include "support/fuzzing.h"
 
 /* What the rows of a file are, put together. */
@@ -43,8 +41,7 @@ static void read_row(document_batch *batch, document *doc, const document_form *
 {
     document_text text;
     volatile char sum = 0;
-    const bool is_read = form->unit == DOCUMENT_JSONL ? document_json_read(batch, doc, form, &text)
-                                                      : document_table_read(batch, doc, form, &text);
+    const bool is_read = document_read(batch, doc, form, &text);
     FUZZ_CHECK(is_read == (doc->fault == NULL));
     if (!is_read)
         return;
@@ -65,7 +62,7 @@ static void take_batch(document_batch *batch, const document_form *form, rows *t
         if (!doc->is_last)
             to->bytes[to->size++] = '\n';
         to->count++;
-        if (!doc->is_header && form->unit != DOCUMENT_LINES)
+        if (!doc->is_header)
             read_row(batch, doc, form);
     }
 }

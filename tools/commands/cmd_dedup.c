@@ -245,7 +245,7 @@ static void close_job(dedup_job *job)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (files[i] != NULL)
             (void)fclose(files[i]);
-    exclusion_free((exclusion *)(uintptr_t)&job->args->excluded);
+    exclusion_free(&job->args->excluded);
     reread_close(&job->inputs_twice);
     work_folder_close(&job->folder);
 }

@@ -38,7 +38,7 @@ typedef struct left_out {
 } left_out;
 
 typedef struct dedup_job {
-    const dedup_arguments *args;
+    dedup_arguments *args;
     const operands *inputs;
     work_folder folder;
     reread inputs_twice;

@@ -76,7 +76,7 @@ static int report_group(void *context, uint64_t kept_number, uint64_t record_cou
 
 static int open_keeper(dedup_job *job)
 {
-    const dedup_arguments *args = job->args;
+    dedup_arguments *args = job->args;
     sstore_error error;
     const sstore_keeper_options options = {.struct_size = sizeof options,
                                            .fingerprint_bits = 64 * job->words,
@@ -89,7 +89,7 @@ static int open_keeper(dedup_job *job)
                                            .on_large_group = report_group,
                                            .large_group_context = job,
                                            .on_progress = args->task.options.on_progress};
-    if (exclusion_read((exclusion *)(uintptr_t)&args->excluded, job->words) != EXIT_DONE)
+    if (exclusion_read(&args->excluded, job->words) != EXIT_DONE)
         return EXIT_FAILED;
     if (job->distance != SSTORE_OWN_DISTANCE && check_build_distance(job->distance, job->words) != EXIT_DONE)
         return EXIT_FAILED;
@@ -276,10 +276,10 @@ static int give_documents(void *context, document_worker *worker)
 
 static int read_all(dedup_job *job)
 {
-    const dedup_arguments *args = job->args;
+    dedup_arguments *args = job->args;
     job->work.context = job;
     job->work.options = &args->text.options;
-    job->work.bad = (bad_rows *)(uintptr_t)&args->bad;
+    job->work.bad = &args->bad;
     job->work.reader = (document_reader){.form = args->text.form,
                                          .files = {.operands = job->inputs->items,
                                                    .opened = job->inputs_twice.paths,
@@ -319,7 +319,7 @@ int dedup_find(dedup_job *job)
     sstore_error error;
     int code = open_files(job);
     if (code == EXIT_DONE)
-        code = bad_rows_open((bad_rows *)(uintptr_t)&job->args->bad, job->inputs->items, job->inputs->count);
+        code = bad_rows_open(&job->args->bad, job->inputs->items, job->inputs->count);
     if (code == EXIT_DONE)
         code = read_all(job);
     if (code == EXIT_DONE)

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "commands/dedup.h"
-#include "documents/document_json.h"
 #include "input/input_measure.h"
 #include "input/interrupt.h"
 #include "output/new_file.h"
@@ -92,7 +91,7 @@ static int begin_drops(writer *self)
     return next_near(self);
 }
 
-/* What becomes of the document with the next number. */
+/* What becomes of the document with the next number, which is counted. */
 static int find_drop(writer *self, uint64_t number, drop *drop_out)
 {
     *drop_out = (drop){.kind = DROP_NONE};
@@ -102,9 +101,11 @@ static int find_drop(writer *self, uint64_t number, drop *drop_out)
         drop_out->kind = DROP_LEFT_OUT;
     } else if (self->has_stored && self->stored.number == number) {
         *drop_out = (drop){DROP_STORED, self->stored.id, self->stored.distance};
+        self->job->stored_count++;
         next_stored(self);
     } else if (self->near_at < self->near_count && self->numbers[self->near_at] == number) {
         *drop_out = (drop){DROP_NEAR, self->kept[self->near_at], self->distances[self->near_at]};
+        self->job->near_count++;
         return next_near(self);
     }
     return EXIT_DONE;
@@ -136,13 +137,20 @@ static bool print_kept(const writer *self, FILE *to, const drop *why)
     return print_name(to, job->args->against) && (!job->against_has_ids || fprintf(to, ":%" PRIu64, why->kept) > 0);
 }
 
-static int print_removed(const writer *self, FILE *to, uint64_t number, const drop *why)
+/* Print a line of the list. False: that failed. */
+static bool print_removed(const writer *self, FILE *to, uint64_t number, const drop *why)
 {
     const char *name = document_names_find(&self->job->names, number);
     return name != NULL && print_name(to, name) && fputc('\t', to) != EOF && print_kept(self, to, why) &&
-                   fprintf(to, "\t%" PRIu32 "\n", why->distance) > 0
+           fprintf(to, "\t%" PRIu32 "\n", why->distance) > 0;
+}
+
+/* Add a document that is dropped to the list, if there is one. */
+static int list_removed(const writer *self, uint64_t number, const drop *why)
+{
+    return self->removed == NULL || why->kind == DROP_LEFT_OUT || print_removed(self, self->removed, number, why)
                ? EXIT_DONE
-               : EXIT_FAILED;
+               : message_errno(self->job->args->removed, "cannot write the file");
 }
 
 static int open_removed(writer *self)
@@ -253,8 +261,6 @@ static int choose_examples(writer *self)
     int code = begin_drops(self);
     for (uint64_t number = 0; code == EXIT_DONE && number < self->job->next_number; number++) {
         code = find_drop(self, number, &found);
-        self->job->near_count += found.kind == DROP_NEAR;
-        self->job->stored_count += found.kind == DROP_STORED;
         if (found.kind == DROP_NONE || found.kind == DROP_LEFT_OUT || self->example_count == EXAMPLES)
             continue;
         self->examples[self->example_count++] = (example){number, found};
@@ -268,15 +274,12 @@ static int choose_examples(writer *self)
 /* Keep the text of a document if an example needs it. */
 static int keep_text(writer *self, document_batch *batch, document *doc)
 {
-    document_text text = {batch->bytes + doc->begin, doc->length};
-    const document_form *form = &self->job->work.reader.form;
+    document_text text;
     for (size_t i = 0; i < self->text_count; i++) {
         example_text *wanted = &self->texts[i];
         if (wanted->number != doc->number || wanted->text != NULL)
             continue;
-        const bool is_read = form->unit == DOCUMENT_FILES || form->unit == DOCUMENT_LINES ||
-                             (form->unit == DOCUMENT_JSONL ? document_json_read : document_table_read)(batch, doc, form,
-                                                                                                       &text);
+        const bool is_read = document_read(batch, doc, &self->job->work.reader.form, &text);
         wanted->text = malloc(text.length + 1);
         if (!is_read || wanted->text == NULL)
             return message_print("out of memory");
@@ -301,7 +304,7 @@ static int print_examples(writer *self)
     for (size_t i = 0; i < self->example_count && code == EXIT_DONE; i++) {
         const example *shown = &self->examples[i];
         const example_text *dropped = find_text(self, shown->number);
-        code = print_removed(self, stdout, shown->number, &shown->drop);
+        code = print_removed(self, stdout, shown->number, &shown->drop) ? EXIT_DONE : EXIT_FAILED;
         if (code != EXIT_DONE || shown->drop.kind != DROP_NEAR || self->job->args->fingerprint_field != NULL)
             continue;
         const example_text *kept = find_text(self, shown->drop.kept);
@@ -331,30 +334,24 @@ static int write_document(writer *self, const document_batch *batch, const docum
         return !is_first || print_row(self, batch, doc) ? EXIT_DONE : EXIT_FAILED;
     }
     int code = find_drop(self, doc->number, &found);
-    self->job->near_count += found.kind == DROP_NEAR;
-    self->job->stored_count += found.kind == DROP_STORED;
     if (code == EXIT_DONE && found.kind == DROP_NONE) {
         self->job->kept_count++;
         code = add_kept(self, doc);
         if (code == EXIT_DONE && !print_row(self, batch, doc))
             code = EXIT_FAILED;
-    } else if (code == EXIT_DONE && found.kind != DROP_LEFT_OUT && self->removed != NULL) {
-        code = print_removed(self, self->removed, doc->number, &found);
-        if (code != EXIT_DONE)
-            (void)message_errno(self->job->args->removed, "cannot write the file");
+    } else if (code == EXIT_DONE) {
+        code = list_removed(self, doc->number, &found);
     }
     return code;
 }
 
-/* The id of a kept row goes into the store. */
-static int read_id(const writer *self, document_batch *batch, document *doc)
+/* The id of a kept row goes into the store. The row was read before, so it has no fault. */
+static void read_id(const writer *self, document_batch *batch, document *doc)
 {
     const document_form *form = &self->job->work.reader.form;
     document_text unused;
-    if (self->builder == NULL || form->id_key == NULL || doc->is_header)
-        return EXIT_DONE;
-    (void)(form->unit == DOCUMENT_JSONL ? document_json_read : document_table_read)(batch, doc, form, &unused);
-    return EXIT_DONE;
+    if (self->builder != NULL && form->id_key != NULL && !doc->is_header)
+        (void)document_read(batch, doc, form, &unused);
 }
 
 static int write_batch(writer *self, document_batch *batch)
@@ -366,9 +363,8 @@ static int write_batch(writer *self, document_batch *batch)
             code = doc->is_left_out || doc->is_header ? EXIT_DONE : keep_text(self, batch, doc);
             continue;
         }
-        code = read_id(self, batch, doc);
-        if (code == EXIT_DONE)
-            code = write_document(self, batch, doc);
+        read_id(self, batch, doc);
+        code = write_document(self, batch, doc);
     }
     return code;
 }
@@ -410,8 +406,6 @@ static int write_paths(writer *self)
         const document doc = {.number = number};
         drop found;
         code = find_drop(self, number, &found);
-        job->near_count += found.kind == DROP_NEAR;
-        job->stored_count += found.kind == DROP_STORED;
         if (code == EXIT_DONE && found.kind == DROP_NONE) {
             const char *name = document_names_find(&job->names, number);
             job->kept_count++;
@@ -419,8 +413,8 @@ static int write_paths(writer *self)
                 code = EXIT_FAILED;
             if (code == EXIT_DONE)
                 code = add_kept(self, &doc);
-        } else if (code == EXIT_DONE && self->removed != NULL && found.kind != DROP_LEFT_OUT) {
-            code = print_removed(self, self->removed, number, &found);
+        } else if (code == EXIT_DONE) {
+            code = list_removed(self, number, &found);
         }
     }
     return code;

@@ -252,3 +252,15 @@ bool document_reader_take(document_reader *self, document_batch *batch)
     batch->flushes = self->may_wait;
     return batch->count > 0 || batch->code != EXIT_DONE;
 }
+
+/* ----- the text of a document ----- */
+
+bool document_read(document_batch *batch, document *doc, const document_form *form, document_text *text_out)
+{
+    switch (form->unit) {
+    case DOCUMENT_JSONL: return document_json_read(batch, doc, form, text_out);
+    case DOCUMENT_CSV:
+    case DOCUMENT_TSV: return document_table_read(batch, doc, form, text_out);
+    default: *text_out = (document_text){batch->bytes + doc->begin, doc->length}; return true;
+    }
+}

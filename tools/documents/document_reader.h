@@ -34,4 +34,9 @@ bool document_reader_take(document_reader *self, document_batch *batch);
 
 void document_reader_close(document_reader *self);
 
+/* Find the text of a document of the batch, and set what the form has keys for: in a line or a file, all of it is the
+ * text. The text is valid until the next one is read. False: its line is wrong, or there is no memory; the document has
+ * the fault. */
+bool document_read(document_batch *batch, document *doc, const document_form *form, document_text *text_out);
+
 #endif

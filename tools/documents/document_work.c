@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "documents/document_json.h"
-#include "documents/document_table.h"
 #include "input/queue.h"
 #include "output/messages.h"
 #include "output/output.h"
@@ -70,10 +68,7 @@ static bool work_on_document(const document_work *work, document_worker *self, d
     document_text text;
     if (doc->is_left_out || doc->is_header)
         return true;
-    const document_form *form = &work->reader.form;
-    if (form->unit == DOCUMENT_FILES || form->unit == DOCUMENT_LINES)
-        return find(work, self, doc, self->batch.bytes + doc->begin, doc->length);
-    return (form->unit == DOCUMENT_JSONL ? document_json_read : document_table_read)(&self->batch, doc, form, &text)
+    return document_read(&self->batch, doc, &work->reader.form, &text)
                ? find(work, self, doc, text.text, text.length)
                : bad_rows_skip(work->bad) || end_at(work, &self->batch, doc);
 }

@@ -11,7 +11,7 @@
 typedef struct ss_names_check {
     const ss_segment *names;
     const ss_segment *id_index; /* of the same segment, whose table 0 can be read; NULL: ids are not compared */
-    const sstore *store;        /* the names of all older segments are compared, too; NULL: none */
+    const sstore *store;        /* names are also compared with those of all older segments; NULL: with none */
     uint32_t segment;           /* in the store */
     ss_u128 table_sum;          /* the content sum of the table that the names must have */
     sstore_status (*note)(void *context, const sstore_error *problem); /* of a block that differs, or a file */
