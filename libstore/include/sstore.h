@@ -294,9 +294,9 @@ typedef int (*sstore_progress_fn)(void *context, const sstore_progress *progress
 typedef struct sstore_columns {
     size_t struct_size;
     uint64_t *fingerprint, *id;             /* ids are 0 in a store without ids */
-    uint32_t *distance;                     /* of matches, pairs and clusters */
+    uint32_t *distance;                     /* of matches, pairs, clusters and dropped records */
     uint64_t *query_index;                  /* of matches: 0 for a single query */
-    uint64_t *other_fingerprint, *other_id; /* of pairs */
+    uint64_t *other_fingerprint, *other_id; /* of pairs; the id also of dropped records */
     uint64_t *cluster, *cluster_size;       /* of clusters, as the next one */
     bool *is_representative;
 } sstore_columns;
@@ -308,9 +308,10 @@ typedef struct sstore_columns {
 
 /*
  * Results of one call, in order, which the caller gets in parts: sstore_iterate_matches(), sstore_iterate_records(),
- * sstore_iterate_pairs(), sstore_iterate_clusters(). Several iterators of a store do not disturb each other, and each
- * belongs to one thread at a time. Free it with sstore_iterator_free(), at any time, before its stores are closed. If
- * it was created with on_progress, its later calls also report to it, and can be stopped by it.
+ * sstore_iterate_pairs(), sstore_iterate_clusters(), sstore_keeper_finish(). Several iterators of a store do not
+ * disturb each other, and each belongs to one thread at a time. Free it with sstore_iterator_free(), at any time, before
+ * its stores are closed. If it was created with on_progress, its later calls also report to it, and can be stopped by
+ * it.
  */
 typedef struct sstore_iterator sstore_iterator;
 
