@@ -309,9 +309,9 @@ typedef struct sstore_columns {
 /*
  * Results of one call, in order, which the caller gets in parts: sstore_iterate_matches(), sstore_iterate_records(),
  * sstore_iterate_pairs(), sstore_iterate_clusters(), sstore_keeper_finish(). Several iterators of a store do not
- * disturb each other, and each belongs to one thread at a time. Free it with sstore_iterator_free(), at any time, before
- * its stores are closed. If it was created with on_progress, its later calls also report to it, and can be stopped by
- * it.
+ * disturb each other, and each belongs to one thread at a time. Free it with sstore_iterator_free(), at any time,
+ * before its stores are closed. If it was created with on_progress, its later calls also report to it, and can be
+ * stopped by it.
  */
 typedef struct sstore_iterator sstore_iterator;
 
