@@ -903,6 +903,89 @@ def test_writes():
     sstore("verify", "--quiet", "written.store")
 
 
+def by_id(records, identifier):
+    """What the service says of the records of an id."""
+    return [{"fingerprint": f"{f:016x}", "id": str(i)} for f, i in sorted(records) if i == identifier]
+
+
+def check_deleted(service, records, given):
+    """Delete ids, all at once: those of no record are not found."""
+
+    def delete(identifier, answers):
+        connection = service.connect()
+        status, body, _ = service.send("DELETE", f"/v1/records/{identifier}", connection=connection)
+        answers[identifier] = status, json.loads(body)
+        connection.close()
+
+    answers = {}
+    threads = [threading.Thread(target=delete, args=(identifier, answers)) for identifier in given]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    there = {i for _, i in records}
+    for identifier, (status, answer) in answers.items():
+        expected = 200 if identifier in there else 404
+        assert status == expected and (status == 200 or f"the id {identifier}" in answer["error"]), (identifier, answer)
+    assert len(answers) == len(given)
+    records.difference_update([record for record in records if record[1] in given])
+
+
+def test_records_by_id():
+    for options in [["--id-index"], []]:
+        records = set(near_data(300))
+        build("by_id.store", sorted(records), "--force", *options)
+        with Service("by_id.store", "--write") as service:
+            for identifier in RANDOM.sample([i for _, i in sorted(records)], 20):
+                assert service.get(f"/v1/records/{identifier}") == {"records": by_id(records, identifier)}
+                wanted = [f for f, i in sorted(records) if i == identifier]
+                for route in ["query", "nearest"]:
+                    answer = service.get(f"/v1/{route}?id={identifier}&k=2")
+                    assert [int(result["query"], 16) for result in answer["results"]] == wanted
+                    assert answer == service.post(f"/v1/{route}", {"fingerprints": hexed(wanted), "k": 2})
+            absent = [RANDOM.getrandbits(60) | 1 << 63 for _ in range(5)]
+            assert "the id" in service.get(f"/v1/records/{absent[0]}", status=404)["error"]
+            service.get(f"/v1/query?id={absent[0]}", status=404)
+            check_deleted(service, records, {*absent, *RANDOM.sample([i for _, i in sorted(records)], 15)})
+            gone = RANDOM.sample([i for _, i in sorted(records)], 10)
+            answer = service.post("/v1/remove", {"records": [{"id": str(i)} for i in gone + absent]})
+            records = {record for record in records if record[1] not in gone}
+            assert answer["given_count"] == 15 and answer["record_count"] == len(records), answer
+            for path in ["/v1/records/", "/v1/records/x", "/v1/records/-1", "/v1/records/18446744073709551616",
+                         "/v1/records/1/2", "/v1/records/1%00", "/v1/query?id=x", "/v1/query?id=1&fp=1", "/v1/records/1?k=3"]:
+                service.get(path, status=404 if path.endswith("/") else 400)
+            assert service.send("PATCH", "/v1/records/1")[2].getheader("Allow") == "GET, HEAD, DELETE"
+            assert service.send("DELETE", "/v1/records/1", "{}")[0] == 400
+            mixed_up = {"records": [{"id": "1"}, {"fingerprint": "1", "id": "2"}]}
+            service.post("/v1/remove", mixed_up, status=400)
+            service.post("/v1/records", {"records": [{"id": "1"}]}, status=400)
+        dumped = {(int(line[:16], 16), int(line[17:])) for line in sstore("dump", "by_id.store").stdout.splitlines()}
+        assert dumped == records
+        sstore("verify", "--quiet", "by_id.store")
+    with Service("by_id.store") as service:
+        assert service.send("DELETE", "/v1/records/1")[0] == 403
+    with Service("by_id.store", "--max-matches", 3) as service:
+        build("by_id.store", [(fingerprint, 7) for fingerprint in range(4)], "--force")
+        service.refresh()
+        service.wait_for(lambda metrics: metrics['sstore_store_records{store="by_id.store"}'] == 4)
+        service.get("/v1/records/7", status=422)
+
+
+def test_records_of_several_stores():
+    build("one.store", [(1, 7), (2, 8)])
+    build("two.store", [(3, 7)])
+    build("bare.store", [(3, 7)], "--no-ids")
+    with Service("one.store", "two.store") as service:
+        found = service.get("/v1/records/7")["records"]
+        assert [(m["fingerprint"][-1], m["store"]) for m in found] == [("1", "one.store"), ("3", "two.store")]
+        assert "store" in service.get("/v1/query?id=7", status=400)["error"]
+        assert results(service.get("/v1/query?id=7&k=0&store=two.store")) == [[(0, 3, 7)]]
+        service.get("/v1/records/8?store=two.store", status=404)
+    with Service("bare.store", "--write") as service:
+        assert "no ids" in service.get("/v1/records/7", status=400)["error"]
+        assert service.send("DELETE", "/v1/records/7")[0] == 400
+
+
 def test_all_or_nothing():
     """A request that cannot be written as a whole leaves nothing, however large it is."""
     build("whole.store", [(1, 2**64 - 10000)])

@@ -153,6 +153,15 @@ static void check_json(const job *queued, json_view answer)
             check_matches(queued, i, result);
 }
 
+/* The records of an id: there are some. */
+static void check_records(const job *queued, json_view answer)
+{
+    uint64_t expected = 0;
+    for (uint32_t i = 0; i < RECORDS; i++)
+        expected += ids[i] == queued->request.ids[0];
+    FUZZ_CHECK(expected > 0 && json_view_count(json_view_member(answer, "records")) == expected);
+}
+
 /* A row for each match, for each query whose matches have no room, and for each that was malformed. */
 static void check_binary(const job *queued)
 {
@@ -181,7 +190,7 @@ static void check_reply(const job *queued)
 {
     const reply *got = &queued->reply;
     char reason[JSON_REASON_BYTES];
-    const bool is_query = queued->request.route == ROUTE_QUERY || queued->request.route == ROUTE_NEAREST;
+    const bool is_query = request_is_query(&queued->request);
     FUZZ_CHECK(got->status >= 200 && got->status < 504 && got->content_type != NULL);
     FUZZ_CHECK(got->status != REPLY_FAILED);
     if (strcmp(got->content_type, "application/octet-stream") == 0) {
@@ -192,6 +201,8 @@ static void check_reply(const job *queued)
         FUZZ_CHECK((got->status == REPLY_OK) == (json_view_member(value, "error").text == NULL));
         if (got->status == REPLY_OK && is_query)
             check_json(queued, value);
+        if (got->status == REPLY_OK && queued->request.route == ROUTE_RECORD)
+            check_records(queued, value);
     }
     FUZZ_CHECK(got->status != REPLY_TOO_MANY || is_query);
 }

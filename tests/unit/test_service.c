@@ -320,7 +320,7 @@ static bool reads(const char *body, request *read)
 {
     const store_names names = {.count = 0};
     reply answer = {.status = 0};
-    *read = (request){.route = ROUTE_QUERY, .has_body = true};
+    *read = (request){.route = ROUTE_QUERY, .method = METHOD_POST};
     const bool is_read = request_read(read, body, strlen(body), &names, 64, &answer);
     assert_true(is_read || answer.status == REPLY_BAD_REQUEST);
     reply_free(&answer);

@@ -140,7 +140,7 @@ void http_end_late(http_server *server)
 static enum MHD_Result send_reply(exchange *self)
 {
     reply *answer = &self->job.reply;
-    if (atomic_load(&self->server->answer_bytes) > ANSWERS_BYTES && !route_writes(self->job.request.route))
+    if (atomic_load(&self->server->answer_bytes) > ANSWERS_BYTES && !request_writes(&self->job.request))
         reply_fail(answer, REPLY_BUSY, "too many large answers are being read; try again later");
     self->answer_bytes = answer->size;
     atomic_fetch_add(&self->server->answer_bytes, self->answer_bytes);
@@ -340,7 +340,7 @@ static bool take_body(exchange *self, const char *bytes, size_t size)
     const uint64_t max_all = max < UINT64_MAX / BODIES ? max * BODIES : UINT64_MAX;
     if (self->body_bytes + size > max)
         return fail_size(self);
-    if (!self->job.request.has_body)
+    if (self->job.request.method != METHOD_POST)
         return reply_fail(&self->job.reply, REPLY_BAD_REQUEST, "this request must not have a body");
     self->body_bytes += size;
     if (atomic_fetch_add(&server->body_bytes, size) + size > max_all)
@@ -398,6 +398,13 @@ static void *begin_request(void *context, const char *uri, struct MHD_Connection
     (void)uri;
     set_deadline(connection, next_deadline(context));
     return NULL;
+}
+
+/* Decode a path or a parameter, unless a zero byte would end it: then it stays as it is. */
+static size_t unescape(void *context, struct MHD_Connection *connection, char *text)
+{
+    (void)context, (void)connection;
+    return strstr(text, "%00") == NULL ? MHD_http_unescape(text) : strlen(text);
 }
 
 static exchange *make_exchange(http_server *self, struct MHD_Connection *connection)
@@ -508,9 +515,10 @@ http_server *http_start(service *server, int listener, const http_options *optio
                                         NULL, NULL, handle, self, MHD_OPTION_LISTEN_SOCKET, listener,
                                         MHD_OPTION_NOTIFY_CONNECTION, note_connection, self,
                                         MHD_OPTION_URI_LOG_CALLBACK, begin_request, self, MHD_OPTION_NOTIFY_COMPLETED,
-                                        end_exchange, self, MHD_OPTION_CONNECTION_LIMIT,
-                                        (unsigned)options->max_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                                        (size_t)HEAD_BYTES, pool, (unsigned)options->threads, MHD_OPTION_END);
+                                        end_exchange, self, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL,
+                                        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->max_connections,
+                                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_BYTES, pool,
+                                        (unsigned)options->threads, MHD_OPTION_END);
     }
     if (self->daemon != NULL)
         return self;

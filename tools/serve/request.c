@@ -16,39 +16,55 @@
 
 #define BINARY_TYPE "application/octet-stream"
 #define JSON_TYPE "application/json"
+#define KEY_PART "{id}" /* the rest of a path */
 
 static const struct route_row {
-    const char *path;
+    const char *path; /* up to KEY_PART */
     const char *allow;
-    bool get, post;
-    unsigned arguments; /* a bit for each argument of the query string */
+    unsigned methods;   /* a bit for each */
+    unsigned arguments; /* and for each argument of the query string */
 } routes[ROUTE_COUNT] = {
+#define GET (1u << METHOD_GET)
+#define POST (1u << METHOD_POST)
+#define DELETE (1u << METHOD_DELETE)
 #define BIT(argument) (1u << ARGUMENT_##argument)
 #define ROWS_BITS (BIT(STORE) | BIT(SKIP_BAD) | BIT(MAX_BAD))
-    [ROUTE_QUERY] = {"/v1/query", "GET, HEAD, POST", true, true, BIT(FP) | BIT(K) | BIT(LIMIT) | ROWS_BITS},
-    [ROUTE_NEAREST] = {"/v1/nearest", "GET, HEAD, POST", true, true, BIT(FP) | BIT(K) | BIT(LIMIT) | ROWS_BITS},
-    [ROUTE_RECORDS] = {"/v1/records", "POST", false, true, ROWS_BITS},
-    [ROUTE_OFFER] = {"/v1/offer", "POST", false, true, BIT(K) | BIT(LIMIT) | ROWS_BITS},
-    [ROUTE_REMOVE] = {"/v1/remove", "POST", false, true, ROWS_BITS},
-    [ROUTE_STAT] = {"/v1/stat", "GET, HEAD", true, false, BIT(STORE)},
-    [ROUTE_HEALTH] = {"/healthz", "GET, HEAD", true, false, 0},
-    [ROUTE_INDEX] = {"/", "GET, HEAD", true, false, 0},
-    [ROUTE_METRICS] = {"/metrics", "GET, HEAD", true, false, 0},
+#define QUERY_BITS (BIT(FP) | BIT(ID) | BIT(K) | BIT(LIMIT) | ROWS_BITS)
+    [ROUTE_QUERY] = {"/v1/query", "GET, HEAD, POST", GET | POST, QUERY_BITS},
+    [ROUTE_NEAREST] = {"/v1/nearest", "GET, HEAD, POST", GET | POST, QUERY_BITS},
+    [ROUTE_RECORDS] = {"/v1/records", "POST", POST, ROWS_BITS},
+    [ROUTE_RECORD] = {"/v1/records/" KEY_PART, "GET, HEAD, DELETE", GET | DELETE, BIT(STORE)},
+    [ROUTE_OFFER] = {"/v1/offer", "POST", POST, BIT(K) | BIT(LIMIT) | ROWS_BITS},
+    [ROUTE_REMOVE] = {"/v1/remove", "POST", POST, ROWS_BITS},
+    [ROUTE_STAT] = {"/v1/stat", "GET, HEAD", GET, BIT(STORE)},
+    [ROUTE_HEALTH] = {"/healthz", "GET, HEAD", GET, 0},
+    [ROUTE_INDEX] = {"/", "GET, HEAD", GET, 0},
+    [ROUTE_METRICS] = {"/metrics", "GET, HEAD", GET, 0},
     [ROUTE_UNKNOWN] = {.path = "other"},
+#undef QUERY_BITS
 #undef ROWS_BITS
 #undef BIT
+#undef DELETE
+#undef POST
+#undef GET
 };
 
-static const char *const argument_names[ARGUMENT_COUNT] = {"fp", "k", "limit", "store", "skip_bad", "max_bad"};
+static const char *const argument_names[ARGUMENT_COUNT] = {"fp", "id", "k", "limit", "store", "skip_bad", "max_bad"};
 
 const char *route_path(route which)
 {
     return routes[which].path;
 }
 
-bool route_writes(route which)
+bool request_writes(const request *self)
 {
-    return which == ROUTE_RECORDS || which == ROUTE_OFFER || which == ROUTE_REMOVE;
+    return self->method == METHOD_DELETE || self->route == ROUTE_RECORDS || self->route == ROUTE_OFFER ||
+           self->route == ROUTE_REMOVE;
+}
+
+bool request_is_query(const request *self)
+{
+    return self->route == ROUTE_QUERY || self->route == ROUTE_NEAREST;
 }
 
 static uint64_t read_clock(clockid_t clock)
@@ -76,14 +92,34 @@ static bool has_type(const char *header, const char *type)
     return header != NULL && strncasecmp(header, type, length) == 0 && strchr(" \t;,", header[length]) != NULL;
 }
 
+/* Whether a path is that of a route; *key_out: what it has in the place of KEY_PART, or NULL. */
+static bool is_path(const char *path, const char *expected, const char **key_out)
+{
+    const char *part = strstr(expected, KEY_PART);
+    const size_t length = part != NULL ? (size_t)(part - expected) : strlen(expected);
+    *key_out = part != NULL ? path + length : NULL;
+    return strncmp(path, expected, length) == 0 && (path[length] == '\0') == (part == NULL);
+}
+
+/* The bit of a method, or 0. */
+static unsigned find_method(const char *name, request_method *method_out)
+{
+    static const struct method_row {
+        const char *name;
+        request_method method;
+    } methods[] = {{"GET", METHOD_GET}, {"HEAD", METHOD_GET}, {"POST", METHOD_POST}, {"DELETE", METHOD_DELETE}};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(name, methods[i].name) == 0)
+            return 1u << (*method_out = methods[i].method);
+    return 0;
+}
+
 bool request_begin(request *self, const char *method, const char *path, const char *content_type, const char *accept,
                    reply *reply_out)
 {
-    const bool is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-    const bool is_post = strcmp(method, "POST") == 0;
     *self =
         (request){.route = ROUTE_QUERY, .limit = UINT64_MAX, .store = REQUEST_ALL_STORES, .skipped.max = UINT64_MAX};
-    while (self->route < ROUTE_UNKNOWN && strcmp(path, routes[self->route].path) != 0)
+    while (self->route < ROUTE_UNKNOWN && !is_path(path, routes[self->route].path, &self->key))
         self->route++;
     if (self->route == ROUTE_UNKNOWN)
         return reply_fail(
@@ -92,12 +128,12 @@ bool request_begin(request *self, const char *method, const char *path, const ch
             "/v1/remove, /healthz and /metrics",
             path);
     const struct route_row *row = &routes[self->route];
-    if (!(is_get && row->get) && !(is_post && row->post)) {
+    if ((find_method(method, &self->method) & row->methods) == 0) {
         reply_fail(reply_out, REPLY_BAD_METHOD, "'%s' does not allow %.20s, only %s", row->path, method, row->allow);
         reply_out->allow = row->allow;
         return false;
     }
-    self->has_body = is_post;
+    const bool is_post = self->method == METHOD_POST;
     self->is_binary = has_type(content_type, BINARY_TYPE);
     self->wants_binary = accept != NULL && strcmp(accept, "*/*") != 0 ? has_type(accept, BINARY_TYPE) : self->is_binary;
     /* A page in a browser cannot send these types to other hosts without asking them first. */
@@ -220,14 +256,24 @@ static bool read_settings(request *self, const char *const *arguments, const sto
     return arguments[ARGUMENT_STORE] == NULL || set_store(self, arguments[ARGUMENT_STORE], stores, reply_out);
 }
 
+static bool read_single_id(request *self, const char *text, reply *reply_out)
+{
+    line_fault fault;
+    self->ids = &self->single_id;
+    self->count = 1;
+    return read_whole("id", text, &self->single_id, &fault) || fail_fault(reply_out, &fault);
+}
+
 static bool read_single(request *self, reply *reply_out)
 {
-    const char *text = self->arguments[ARGUMENT_FP];
+    const char *text = self->arguments[ARGUMENT_FP], *id = self->arguments[ARGUMENT_ID];
     line_fault fault;
-    if (text == NULL)
+    if ((text == NULL) == (id == NULL))
         return reply_fail(reply_out, REPLY_BAD_REQUEST,
-                          "expected a parameter fp, a fingerprint of %" PRIu32 " bits in hexadecimal digits",
+                          "expected a parameter fp, a fingerprint of %" PRIu32 " bits in hexadecimal digits, or id",
                           self->bits);
+    if (id != NULL)
+        return read_single_id(self, id, reply_out);
     self->fingerprints = self->single;
     self->count = 1;
     return read_fingerprint(self, "fp", text, self->single, &fault) || fail_fault(reply_out, &fault);
@@ -331,23 +377,28 @@ static bool read_fingerprint_row(request *self, json_view row, size_t place, lin
            read_json_fingerprint(self, row, name_item("fingerprints", place, "").text, to, fault);
 }
 
-/* The first row decides whether all have ids. */
+/* The first row decides what all have: to be removed, a fingerprint or an id is enough. */
 static bool read_record_row(request *self, json_view row, size_t place, line_fault *fault)
 {
     static const char *const keys[] = {"fingerprint", "id", NULL};
     json_view values[2];
-    const json_view odd = json_view_members(row, keys, values), id = values[1];
+    const json_view odd = json_view_members(row, keys, values), fingerprint = values[0], id = values[1];
     const bool has_id = id.text != NULL;
+    const bool has_fingerprint = fingerprint.text != NULL || !has_id || self->route != ROUTE_REMOVE;
     if (odd.text != NULL)
         return line_fault_set(fault, "%s: unknown or repeated key '%.*s'", name_item("records", place, "").text,
                               shown_length(odd), odd.text + 1);
-    if (!read_json_fingerprint(self, values[0], name_item("records", place, ".fingerprint").text,
-                               self->fingerprints + self->count * self->words, fault) ||
+    if ((has_fingerprint && !read_json_fingerprint(self, fingerprint, name_item("records", place, ".fingerprint").text,
+                                                   self->fingerprints + self->count * self->words, fault)) ||
         (has_id && !read_json_id(id, name_item("records", place, ".id").text, &self->ids[self->count], fault)))
         return false;
-    self->has_ids = self->count == 0 ? has_id : self->has_ids;
-    return has_id == self->has_ids ||
-           line_fault_set(fault, "records[%zu]: either all records have an id, or none", place);
+    if (self->count == 0) {
+        self->has_ids = has_id;
+        self->has_fingerprints = has_fingerprint;
+    }
+    return (has_id == self->has_ids && has_fingerprint == self->has_fingerprints) ||
+           line_fault_set(fault, "records[%zu]: either all records have %s, or none", place,
+                          has_id != self->has_ids ? "an id" : "a fingerprint");
 }
 
 static bool read_row(request *self, row_fn read, json_view row, size_t place, line_fault *fault)
@@ -356,6 +407,19 @@ static bool read_row(request *self, row_fn read, json_view row, size_t place, li
     if (is_read)
         skipped_rows_keep(&self->skipped, self->count++, place);
     return is_read;
+}
+
+/* Free the columns that the records do not have. */
+static void drop_absent(request *self, bool are_records)
+{
+    if (!self->has_ids) {
+        free(self->ids);
+        self->ids = NULL;
+    }
+    if (are_records && !self->has_fingerprints && self->count > 0) {
+        free(self->fingerprints);
+        self->fingerprints = NULL;
+    }
 }
 
 static bool read_rows(request *self, bool writes, json_view list, reply *reply_out)
@@ -378,10 +442,7 @@ static bool read_rows(request *self, bool writes, json_view list, reply *reply_o
     /* Then the whole request is of another form than expected. */
     if (self->count == 0 && count > 0)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s; none of %zu rows can be read", first.reason, count);
-    if (!self->has_ids) {
-        free(self->ids);
-        self->ids = NULL;
-    }
+    drop_absent(self, writes);
     return true;
 }
 
@@ -453,26 +514,29 @@ static bool read_json(request *self, bool writes, const char *body, size_t size,
 bool request_read(request *self, const char *body, size_t size, const store_names *stores, uint32_t bits,
                   reply *reply_out)
 {
-    const bool writes = route_writes(self->route);
+    const bool writes = request_writes(self), has_body = self->method == METHOD_POST;
     self->bits = bits;
     self->words = (bits + 63) / 64;
-    if (self->has_body && self->arguments[ARGUMENT_FP] != NULL)
+    if (has_body && (self->arguments[ARGUMENT_FP] != NULL || self->arguments[ARGUMENT_ID] != NULL))
         return reply_fail(reply_out, REPLY_BAD_REQUEST,
-                          "the parameter 'fp' is for GET; POST has fingerprints in its body");
-    if (self->has_body && !self->is_binary)
+                          "the parameters 'fp' and 'id' are for GET; POST has fingerprints in its body");
+    if (has_body && !self->is_binary)
         return read_json(self, writes, body, size, stores, reply_out);
     if (!read_settings(self, self->arguments, stores, reply_out))
         return false;
-    if (self->has_body)
+    if (has_body)
         return read_binary(self, writes, body, size, reply_out);
-    return (self->route != ROUTE_QUERY && self->route != ROUTE_NEAREST) || read_single(self, reply_out);
+    if (self->route == ROUTE_RECORD)
+        return read_single_id(self, self->key, reply_out);
+    return !request_is_query(self) || read_single(self, reply_out);
 }
 
 void request_free(request *self)
 {
     if (self->fingerprints != self->single)
         free(self->fingerprints);
-    free(self->ids);
+    if (self->ids != &self->single_id)
+        free(self->ids);
     skipped_rows_free(&self->skipped);
     self->fingerprints = self->ids = NULL;
 }

@@ -11,6 +11,7 @@ typedef enum route {
     ROUTE_QUERY,
     ROUTE_NEAREST,
     ROUTE_RECORDS,
+    ROUTE_RECORD, /* by id */
     ROUTE_OFFER,
     ROUTE_REMOVE,
     ROUTE_STAT,
@@ -24,11 +25,11 @@ typedef enum route {
 /* The path of a route; "other" for ROUTE_UNKNOWN. */
 const char *route_path(route which);
 
-/* Whether its requests change a store. */
-bool route_writes(route which);
+typedef enum request_method { METHOD_GET, METHOD_POST, METHOD_DELETE } request_method; /* HEAD is like GET */
 
 typedef enum request_argument {
     ARGUMENT_FP,
+    ARGUMENT_ID,
     ARGUMENT_K,
     ARGUMENT_LIMIT,
     ARGUMENT_STORE,
@@ -41,19 +42,21 @@ typedef enum request_argument {
 
 typedef struct request {
     route route;
-    bool has_body;                         /* POST */
+    request_method method;
+    const char *key;                       /* of the path of ROUTE_RECORD, not owned */
     bool is_binary;                        /* the body */
     bool wants_binary;                     /* matches */
     const char *arguments[ARGUMENT_COUNT]; /* of the query string, not owned; NULL: not given */
 
     /* Set by request_read(): */
-    uint32_t bits, words; /* of a fingerprint; bits: without the zeros that fill the last word */
-    uint64_t *fingerprints;
-    uint64_t *ids;                     /* NULL: none were given */
-    bool has_ids;                      /* of records in JSON: the first one has an id */
+    uint32_t bits, words;              /* of a fingerprint; bits: without the zeros that fill the last word */
+    uint64_t *fingerprints;            /* NULL: none were given, */
+    uint64_t *ids;                     /* as here */
+    bool has_fingerprints, has_ids;    /* of records in JSON: what the first one has */
     size_t count;                      /* of the rows that are not skipped */
     skipped_rows skipped;              /* malformed ones */
-    uint64_t single[SSTORE_MAX_WORDS]; /* the room of a single fingerprint */
+    uint64_t single[SSTORE_MAX_WORDS]; /* the room of a single fingerprint, */
+    uint64_t single_id;                /* and of a single id */
     uint32_t distance;
     bool has_distance; /* otherwise `distance` is not set */
     uint64_t limit;    /* on the listed matches of a fingerprint */
@@ -81,6 +84,12 @@ bool request_read(request *self, const char *body, size_t size, const store_name
                   reply *reply_out);
 
 void request_free(request *self);
+
+/* Whether a request changes a store. */
+bool request_writes(const request *self);
+
+/* Whether it asks for the records near others. */
+bool request_is_query(const request *self);
 
 /* Whether a header Host has an address or a name that is always this machine's. A web page can let the name of its own
  * site lead to this machine, and a browser then gives it the answers (DNS rebinding). */

@@ -37,6 +37,11 @@ static const store_match *match_at(const match_list *list, size_t index)
     return (const void *)(list->items + index * item_bytes(list));
 }
 
+const uint64_t *match_list_fingerprint(const match_list *list, size_t index)
+{
+    return match_at(list, index)->fingerprint;
+}
+
 int match_list_should_stop(void *context)
 {
     match_list *list = context;
@@ -210,12 +215,15 @@ static char *put_bytes(char *to, const char *text, size_t size)
     return to + size;
 }
 
-static char *put_match(char *to, const store_match *self, uint32_t words)
+static char *put_match(char *to, const store_match *self, const match_list *list)
 {
     to = PUT(to, "{\"fingerprint\":\"");
-    to = output_hex_words(to, self->fingerprint, words);
-    to = PUT(to, "\",\"distance\":");
-    to = output_decimal(to, self->distance);
+    to = output_hex_words(to, self->fingerprint, list->words);
+    to = PUT(to, "\"");
+    if (!list->are_records) {
+        to = PUT(to, ",\"distance\":");
+        to = output_decimal(to, self->distance);
+    }
     if (!self->has_id)
         return PUT(to, ",\"id\":null");
     to = PUT(to, ",\"id\":\"");
@@ -245,7 +253,7 @@ void matches_print_list(const match_list *list, size_t begin, size_t count, char
             return;
         if (i > 0)
             *at++ = ',';
-        reply_fill_end(to, put_match(at, item, list->words));
+        reply_fill_end(to, put_match(at, item, list));
         if (names != NULL)
             print_store_name(names[item->store], to);
         reply_literal(to, "}");

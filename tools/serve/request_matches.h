@@ -39,10 +39,14 @@ typedef struct match_list {
     size_t query_begin;   /* the first match of the current query, if queries are answered one by one */
     uint32_t store;       /* of the matches that come */
     bool has_ids;
+    bool are_records;      /* which were looked up: they have no distance */
     bool is_full, is_late; /* why a call was stopped; neither: there was no memory */
 } match_list;
 
 void match_list_free(match_list *list);
+
+/* The fingerprint of a match. */
+const uint64_t *match_list_fingerprint(const match_list *list, size_t index);
 
 /* Begin with the matches of a query that is answered alone, in one store after the other. */
 void match_list_begin_query(match_list *list, size_t query);

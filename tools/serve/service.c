@@ -176,10 +176,10 @@ static bool acquire_store(service *self, const request *req, uint32_t index, boo
     return false;
 }
 
-static void begin_store(match_list *list, const queried_store *from)
+static void begin_store(match_list *list, uint32_t index, const store_use *use)
 {
-    list->store = from->index;
-    list->has_ids = store_use_statistics(&from->use)->has_ids;
+    list->store = index;
+    list->has_ids = store_use_statistics(use)->has_ids;
 }
 
 /* Lower the distance to that of the nearest record in a store, and drop the matches that are farther. *found_out: there
@@ -248,7 +248,7 @@ static sstore_status query_store(const request *self, const queried_store *from,
     const query_count *found = &list->queries[list->first_query];
     const uint64_t *query = self->fingerprints + list->first_query * self->words;
     uint32_t distance = from->distance;
-    begin_store(list, from);
+    begin_store(list, from->index, &from->use);
     if (columns->id != NULL)
         return query_first(self, query, distance, from->use.cursor, columns, list, error);
     if (found->has_no_answer && (self->route != ROUTE_NEAREST || found->distance == 0))
@@ -339,7 +339,7 @@ static sstore_status query_together(service *self, const request *req, const que
     options.progress_context = list;
     options.limit = list->limit;
     options.match_counts = list->found;
-    begin_store(list, from);
+    begin_store(list, from->index, &from->use);
     list->first_query = 0;
     const sstore_status status = walk_matches(from->use.store, req->fingerprints, req->count, from->distance, &options,
                                               list->is_limited ? match_list_take : match_list_take_counted, list,
@@ -441,6 +441,77 @@ static void answer_query(service *self, job *queued)
     match_list_free(&list);
 }
 
+/* ----- records by id ----- */
+
+static bool get_records(service *self, const request *req, uint32_t index, match_list *list, reply *reply_out)
+{
+    sstore_error error;
+    store_use use;
+    if (served_store_acquire(self->stores[index], true, &use, &error) != SSTORE_OK)
+        return reply_fail_with(reply_out, &error);
+    begin_store(list, index, &use);
+    sstore_cursor_set_stop(use.cursor, match_list_should_stop, list);
+    const sstore_status status = sstore_get(use.cursor, req->ids, req->count, match_list_take, list, &error);
+    served_store_release(self->stores[index], &use);
+    return finish_store(list, status, &error, reply_out);
+}
+
+/* List the records of the request's id in order. False: there are none, or the list is not complete. */
+static bool find_records(service *self, const request *req, match_list *list, reply *reply_out)
+{
+    const store_range range = stores_of(self, req);
+    bool found = true;
+    *list = (match_list){.words = req->words,
+                         .max = self->options.max_matches,
+                         .deadline_ns = req->deadline_ns,
+                         .are_records = true};
+    for (uint32_t i = range.begin; i < range.end && found && !list->is_full; i++)
+        found = get_records(self, req, i, list, reply_out);
+    if (found && list->is_full)
+        return reply_fail(reply_out, REPLY_TOO_MANY, "more than %" PRIu64 " records have the id %" PRIu64, list->max,
+                          req->ids[0]);
+    if (found && list->count == 0)
+        return reply_fail(reply_out, REPLY_NOT_FOUND, "no record has the id %" PRIu64, req->ids[0]);
+    match_list_order(list, found);
+    return found;
+}
+
+static void answer_record(service *self, job *queued)
+{
+    match_list list;
+    if (find_records(self, &queued->request, &list, &queued->reply)) {
+        reply_literal(&queued->reply, "{\"records\":");
+        matches_print_list(&list, 0, list.count, self->names.count > 1 ? self->names.items : NULL, &queued->reply);
+        reply_literal(&queued->reply, "}\n");
+    }
+    match_list_free(&list);
+}
+
+/* Take the fingerprints of the request's id as its queries. */
+static bool take_fingerprints(request *req, const match_list *list, reply *reply_out)
+{
+    req->fingerprints = malloc((size_t)list->count * req->words * sizeof *req->fingerprints);
+    if (req->fingerprints == NULL)
+        return reply_fail(reply_out, REPLY_FAILED, "out of memory");
+    for (req->count = 0; req->count < list->count; req->count++)
+        memcpy(req->fingerprints + req->count * req->words, match_list_fingerprint(list, req->count),
+               req->words * sizeof *req->fingerprints);
+    return true;
+}
+
+/* If the request has an id, ask for what is near its records. */
+static bool resolve_id(service *self, request *req, reply *reply_out)
+{
+    match_list list;
+    if (req->ids == NULL)
+        return true;
+    if (req->store == REQUEST_ALL_STORES && self->names.count > 1)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "id: this service has several stores; choose one with 'store'");
+    const bool found = find_records(self, req, &list, reply_out) && take_fingerprints(req, &list, reply_out);
+    match_list_free(&list);
+    return found;
+}
+
 /* ----- other answers ----- */
 
 static bool append_stat(service *self, uint32_t index, json_value **list, reply *reply_out)
@@ -538,7 +609,11 @@ void service_answer(service *self, job *queued)
     queued->reply.content_type = "application/json";
     switch (queued->request.route) {
     case ROUTE_QUERY:
-    case ROUTE_NEAREST: answer_query(self, queued); break;
+    case ROUTE_NEAREST:
+        if (resolve_id(self, &queued->request, &queued->reply))
+            answer_query(self, queued);
+        break;
+    case ROUTE_RECORD: answer_record(self, queued); break;
     case ROUTE_STAT: answer_stat(self, queued); break;
     case ROUTE_METRICS: answer_metrics(self, queued); break;
     case ROUTE_INDEX: answer_index(queued); break;
@@ -555,9 +630,11 @@ service_lane service_read(service *self, job *queued, const char *body, size_t s
     request *req = &queued->request;
     if (!request_read(req, body, size, &self->names, self->bits, &queued->reply))
         return SERVICE_NOW;
-    if (route_writes(req->route))
+    if (request_writes(req))
         return SERVICE_WRITE;
-    if (req->route != ROUTE_QUERY && req->route != ROUTE_NEAREST)
+    if (req->ids != NULL)
+        return SERVICE_LATER; /* without an id index, all records are read */
+    if (!request_is_query(req))
         return SERVICE_NOW;
     const bool near = !req->has_distance || !self->options.has_max_distance;
     const bool few = req->count <= NOW_QUERIES && req->route == ROUTE_QUERY && near;

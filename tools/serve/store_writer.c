@@ -43,7 +43,8 @@ typedef struct job_run {
 /* Whether one call can write both. */
 static bool are_alike(const request *a, const request *b)
 {
-    if (a->route != b->route || (a->ids != NULL) != (b->ids != NULL))
+    if (a->route != b->route || (a->ids != NULL) != (b->ids != NULL) ||
+        (a->fingerprints != NULL) != (b->fingerprints != NULL))
         return false;
     return a->route != ROUTE_OFFER ||
            (a->has_distance == b->has_distance && (!a->has_distance || a->distance == b->distance));
@@ -174,7 +175,7 @@ static sstore_status open_handle(const store_writer *self, const job_run *run, c
     options.threads = self->options.threads;
     if (first->route == ROUTE_RECORDS)
         return sstore_builder_create_addition(path, &options, &to->builder, error);
-    if (first->route == ROUTE_REMOVE)
+    if (first->route == ROUTE_REMOVE || first->route == ROUTE_RECORD)
         return sstore_remover_create(path, &options, &to->remover, error);
     options.publish_every = UINT64_MAX; /* all or nothing */
     options.on_progress = check_time;
@@ -226,7 +227,7 @@ static bool begin_change(const store_writer *self, job_run *run, change_handles 
     if (status == SSTORE_OK)
         status = served_store_refresh(self->served, &error);
     if (status == SSTORE_OK)
-        status = served_store_acquire(self->served, false, base_out, &error);
+        status = served_store_acquire(self->served, run->first->request.route == ROUTE_RECORD, base_out, &error);
     if (status != SSTORE_OK && run->first != NULL)
         fail_run(run, &error);
     return status == SSTORE_OK;
@@ -309,6 +310,36 @@ static bool has_answer_room(const job_run *run)
     return true;
 }
 
+static int is_late(void *context)
+{
+    const job *queued = context;
+    return time_coarse_ns() > queued->request.deadline_ns;
+}
+
+static int take_first(void *context, const sstore_match *record)
+{
+    bool *found = context;
+    (void)record;
+    *found = true;
+    return 1;
+}
+
+/* Remove the records of a single id, if there are any. */
+static sstore_status remove_id(job *queued, const store_use *base, sstore_remover *remover, sstore_error *error)
+{
+    const uint64_t id = queued->request.ids[0];
+    bool found = false;
+    sstore_cursor_set_stop(base->cursor, is_late, queued);
+    const sstore_status status = sstore_get(base->cursor, &id, 1, take_first, &found, error);
+    if (found)
+        return sstore_remover_remove(remover, NULL, &id, 1, error);
+    if (status == SSTORE_OK)
+        reply_fail(&queued->reply, REPLY_NOT_FOUND, "no record has the id %" PRIu64, id);
+    else if (status == SSTORE_STOPPED)
+        drop(queued, LATE);
+    return status == SSTORE_STOPPED ? SSTORE_OK : status;
+}
+
 /* Give all records of a run to what writes them. To be removed, those without ids stand for all records of their
  * fingerprints. */
 static sstore_status give_records(const store_writer *self, job_run *run, const store_use *base,
@@ -321,6 +352,8 @@ static sstore_status give_records(const store_writer *self, job_run *run, const 
         run->offered = to->dedup != NULL ? queued : NULL;
         if (to->builder != NULL)
             status = sstore_builder_add(to->builder, req->fingerprints, req->ids, req->count, error);
+        else if (req->route == ROUTE_RECORD)
+            status = remove_id(queued, base, to->remover, error);
         else if (to->remover != NULL)
             status = sstore_remover_remove(to->remover, req->fingerprints, req->ids, req->count, error);
         else
@@ -347,6 +380,8 @@ static void answer_changes(const job_run *run, const sstore_statistics *base, co
     uint64_t next_id = base->next_id;
     for (job *queued = run->first; queued != NULL; queued = queued->next) {
         const size_t count = queued->request.count;
+        if (queued->reply.status != 0) /* nothing was to be done */
+            continue;
         char first_id[40] = "null";
         if (base->has_ids && queued->request.ids == NULL && count > 0)
             snprintf(first_id, sizeof first_id, "\"%" PRIu64 "\"", next_id);
