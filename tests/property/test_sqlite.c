@@ -12,6 +12,7 @@
 
 #include "support/data.h"
 #include "support/fingerprint_form.h"
+#include "support/name_of_id.h"
 #include "support/process.h"
 #include "support/random.h"
 #include "support/scratch.h"
@@ -98,6 +99,7 @@ static void write_store(const char *path, const data_set *set, uint32_t words, u
     build.fingerprint_bits = 64 * words;
     build.distance = distance;
     build.no_ids = set->id_kind == DATA_NO_IDS;
+    build.id_index = !build.no_ids && set->count % 2 == 1;
     if (adds)
         assert_ok(sstore_builder_create_addition(path, &change_apart, &builder, &error), &error);
     else
@@ -298,6 +300,17 @@ static void check_functions(sqlite3 *db, const char *path, uint32_t built, uint3
     sqlite3_free(outer_slowly);
 }
 
+/* The records of ids, against a scan. */
+static void check_get(sqlite3 *db, const char *path)
+{
+    char *found = sqlite3_mprintf("SELECT wanted, id, fingerprint FROM keys, sstore_get(%Q, wanted)", path);
+    (void)number(db, "DROP TABLE IF EXISTS keys");
+    (void)number(db, "CREATE TABLE keys AS SELECT id AS wanted FROM records LIMIT 20");
+    (void)number(db, "INSERT INTO keys VALUES (-2), (NULL), (12345678901)");
+    same_rows(db, found, "SELECT wanted, id, fingerprint FROM keys JOIN records ON id = wanted");
+    sqlite3_free(found);
+}
+
 static void test_functions_agree_with_sql(void **state)
 {
     rng random = rng_seeded(run_seed);
@@ -320,6 +333,8 @@ static void test_functions_agree_with_sql(void **state)
         sqlite3_free(all);
         if (set.count > 0)
             check_functions(db, path, built, rng_one_in(&random, 3) ? built : distance);
+        if (set.id_kind != DATA_NO_IDS)
+            check_get(db, path);
         data_free(&set);
     }
     disconnect(db);
@@ -351,6 +366,8 @@ static void test_wide_functions_agree_with_sql(void **state)
         same_rows(db, all, "SELECT id, fingerprint FROM records");
         sqlite3_free(all);
         check_functions(db, path, form.distance, rng_one_in(&random, 3) ? form.distance : distance);
+        if (set.id_kind != DATA_NO_IDS)
+            check_get(db, path);
         assert_int_equal(number(db, "SELECT count(*) FROM queries, records WHERE hamming(fp, fingerprint) <> "
                                     "hamming(form, sstore_hex(fingerprint)) OR sstore_blob(form) <> fp"),
                          0);
@@ -359,6 +376,56 @@ static void test_wide_functions_agree_with_sql(void **state)
     disconnect(db);
     testing_figure("stores of 128 to 1024 bits queried through SQLite: %" PRIu64 ", with %u queries each, 0 wrong",
                    cases, QUERIES);
+    testing_done();
+}
+
+/* Every function has the names of its records, and of a name its records; many have one id. */
+static void test_names(void **state)
+{
+    enum { NAMED = 1000, SHARED = 200 };
+    uint64_t fingerprints[NAMED], ids[NAMED];
+    sstore_write_options build = SSTORE_WRITE_OPTIONS_INIT;
+    sstore_builder *builder;
+    sstore_error error;
+    const char *path = scratch_path("names");
+    sqlite3 *db = connect_loaded();
+    rng random = rng_seeded(run_seed);
+    build.names = build.id_index = true;
+    for (size_t i = 0; i < NAMED; i++) {
+        fingerprints[i] = rng_next(&random);
+        ids[i] = i < SHARED ? 7 : 1000 + rng_below(&random, NAMED);
+    }
+    sstore_name *names = id_names(NAMES_PATHS, run_seed, ids, NAMED);
+    assert_ok(sstore_builder_create(path, &build, &builder, &error), &error);
+    assert_ok(sstore_builder_add_named(builder, fingerprints, ids, names, NAMED, &error), &error);
+    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
+    fill_records(db, path, true);
+    (void)number(db, "CREATE TABLE named(number, text)");
+    sqlite3_stmt *insert = prepare(db, "INSERT INTO named VALUES (?1, ?2)");
+    for (size_t i = 0; i < NAMED; i++) {
+        sqlite3_bind_int64(insert, 1, (sqlite3_int64)ids[i]);
+        sqlite3_bind_text(insert, 2, names[i].bytes, (int)names[i].size, SQLITE_STATIC);
+        run(insert);
+    }
+    sqlite3_finalize(insert);
+    char *all = sqlite3_mprintf("SELECT DISTINCT id, name FROM sstore_records(%Q)", path);
+    same_rows(db, all, "SELECT DISTINCT number, text FROM named");
+    char *by_name = sqlite3_mprintf("SELECT text, id, fingerprint FROM (SELECT DISTINCT text FROM named), "
+                                    "sstore_get(%Q, text) WHERE name = text",
+                                    path);
+    same_rows(db, by_name,
+              "SELECT text, id, fingerprint FROM (SELECT DISTINCT * FROM named) JOIN records ON number = id");
+    assert_true(number(db, "SELECT count(*) FROM sstore_get(%Q, 7)", path) >= SHARED);
+    assert_int_equal(number(db, "SELECT count(*) FROM sstore_get(%Q, 'none')", path), 0);
+    assert_int_equal(number(db,
+                            "SELECT count(*) FROM records, sstore_query(%Q, records.fingerprint, 0) AS near "
+                            "JOIN (SELECT DISTINCT * FROM named) ON number = near.id AND text = near.name",
+                            path),
+                     NAMED);
+    sqlite3_free(all);
+    sqlite3_free(by_name);
+    free(names);
+    disconnect(db);
     testing_done();
 }
 
@@ -569,6 +636,8 @@ static void test_errors(void **state)
     fails_with(db, "sstore_nearest(): expected the path of a store and a fingerprint",
                "SELECT * FROM sstore_nearest('x')");
     fails_with(db, "sstore_records(): expected the path of a store", "SELECT * FROM sstore_records");
+    fails_with(db, "sstore_get(): expected the path of a store, and an id or a name", "SELECT * FROM sstore_get('x')");
+    fails_with(db, "too many arguments", "SELECT * FROM sstore_get('x', 1, 2)");
     fails_with(db, "too many arguments", "SELECT * FROM sstore_records('x', 1)");
     fails_with(db, "too many arguments", "SELECT * FROM sstore_query('x', 1, 2, 3)");
     fails_with(db, "this folder is not a store", "SELECT * FROM sstore_query('/', 1)");
@@ -581,6 +650,10 @@ static void test_errors(void **state)
     fails_with(db, "no such module", "CREATE VIRTUAL TABLE t USING sstore_other");
     fails_with(db, "no such module", "CREATE VIRTUAL TABLE t USING sstore_query");
     fails_with(db, "may not be modified", "DELETE FROM sstore_query");
+    char *key = sqlite3_mprintf("SELECT * FROM sstore_get(%Q, 1.5)", path);
+    fails_with(db, "sstore_get(): expected an id, an integer, or a name, a text", key);
+    char *name = sqlite3_mprintf("SELECT * FROM sstore_get(%Q, 'x')", path);
+    fails_with(db, "the store has no names", name);
     char *in_view = sqlite3_mprintf("CREATE VIEW v AS SELECT * FROM sstore_records(%Q); SELECT * FROM v", path);
     fails_with(db, "unsafe use of virtual table", in_view);
     char *distance = sqlite3_mprintf("SELECT * FROM sstore_query(%Q, 1, 65)", path);
@@ -606,6 +679,8 @@ static void test_errors(void **state)
     sqlite3_free(too_wide);
     sqlite3_free(too_narrow);
     sqlite3_free(too_far);
+    sqlite3_free(key);
+    sqlite3_free(name);
     sqlite3_free(in_view);
     sqlite3_free(distance);
     sqlite3_free(fingerprint);
@@ -727,6 +802,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_functions_agree_with_sql, testing_teardown),
         cmocka_unit_test_teardown(test_wide_functions_agree_with_sql, testing_teardown),
+        cmocka_unit_test_teardown(test_names, testing_teardown),
         cmocka_unit_test_teardown(test_states, testing_teardown),
         cmocka_unit_test_teardown(test_loading_again, testing_teardown),
         cmocka_unit_test_teardown(test_many_stores, testing_teardown),

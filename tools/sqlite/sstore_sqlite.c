@@ -187,18 +187,24 @@ static void call_version(sqlite3_context *context, int count, sqlite3_value **va
 
 /* ----- table-valued functions ----- */
 
-typedef enum function_kind { KIND_QUERY, KIND_NEAREST, KIND_RECORDS, KIND_COUNT } function_kind;
+typedef enum function_kind { KIND_QUERY, KIND_NEAREST, KIND_GET, KIND_RECORDS, KIND_COUNT } function_kind;
 
-static const char *const function_names[KIND_COUNT] = {"sstore_query", "sstore_nearest", "sstore_records"};
+static const char *const function_names[KIND_COUNT] = {"sstore_query", "sstore_nearest", "sstore_get",
+                                                       "sstore_records"};
 
 /* The columns of a table. The hidden ones are the arguments of the function. */
-enum { COLUMN_ID, COLUMN_FINGERPRINT, COLUMN_DISTANCE, COLUMN_STORE, COLUMN_QUERY, COLUMN_K };
+enum { COLUMN_ID, COLUMN_FINGERPRINT, COLUMN_NAME, COLUMN_DISTANCE, COLUMN_STORE, COLUMN_QUERY, COLUMN_K };
 #define ARGUMENT_COUNT 3 /* columns from COLUMN_STORE on */
 
-/* The column from its number in the table: sstore_records has no distance. */
+static bool has_distance(function_kind kind)
+{
+    return kind == KIND_QUERY || kind == KIND_NEAREST;
+}
+
+/* The column from its number in the table. */
 static int column_of(function_kind kind, int number)
 {
-    return kind == KIND_RECORDS && number >= COLUMN_DISTANCE ? number + 1 : number;
+    return number >= COLUMN_DISTANCE && !has_distance(kind) ? number + 1 : number;
 }
 
 /* The last argument may be missing. */
@@ -263,10 +269,15 @@ static int connect_table(sqlite3 *db, void *context, int count, const char *cons
 {
     const table_function *function = context;
     (void)count, (void)values, (void)error_out;
-    int code = sqlite3_declare_vtab(db, function->kind == KIND_RECORDS
-                                            ? "CREATE TABLE x(id INTEGER, fingerprint INTEGER, store HIDDEN)"
-                                            : "CREATE TABLE x(id INTEGER, fingerprint INTEGER, distance INTEGER, "
-                                              "store HIDDEN, query HIDDEN, k HIDDEN)");
+#define RECORD "CREATE TABLE x(id INTEGER, fingerprint INTEGER, name TEXT, "
+    static const char *const declarations[KIND_COUNT] = {[KIND_QUERY] = RECORD
+                                                         "distance INTEGER, store HIDDEN, query HIDDEN, k HIDDEN)",
+                                                         [KIND_NEAREST] = RECORD
+                                                         "distance INTEGER, store HIDDEN, query HIDDEN, k HIDDEN)",
+                                                         [KIND_GET] = RECORD "store HIDDEN, key HIDDEN)",
+                                                         [KIND_RECORDS] = RECORD "store HIDDEN)"};
+#undef RECORD
+    int code = sqlite3_declare_vtab(db, declarations[function->kind]);
     /* The tables open files, so a schema that somebody else made must not use them in its views and triggers. */
     if (code == SQLITE_OK)
         code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
@@ -354,7 +365,7 @@ static int choose_plan(sqlite3_vtab *table, sqlite3_index_info *info)
     /* A plan without them is only for one of several conditions with OR, or fails at its first row. */
     const bool is_whole = given >= needed_arguments(kind);
     info->idxNum = given;
-    if (is_whole && kind != KIND_RECORDS && has_order(info)) {
+    if (is_whole && has_distance(kind) && has_order(info)) {
         info->orderByConsumed = info->nOrderBy > 0;
         take_limit(info);
     }
@@ -483,15 +494,18 @@ static int keep_arguments(function_cursor *cursor, int count, sqlite3_value **va
 typedef struct interruption {
     sqlite3 *db;
     sqlite3_stmt *statement;
-    unsigned skipped;
+    unsigned interval, skipped;
 } interruption;
 
-#define CHECK_INTERVAL 4u /* a check takes less than a microsecond, and the library asks every few microseconds */
+/* A check takes less than a microsecond. The library asks every few microseconds of a query, and at each record of those
+ * that it reads for an id. */
+#define CHECK_INTERVAL 4u
+#define RECORD_INTERVAL 1024u
 
 static int is_interrupted(void *context)
 {
     interruption *stop = context;
-    if (++stop->skipped < CHECK_INTERVAL)
+    if (++stop->skipped < stop->interval)
         return 0;
     stop->skipped = 0;
     if (stop->statement == NULL && sqlite3_prepare_v2(stop->db, "SELECT 1", -1, &stop->statement, NULL) != SQLITE_OK)
@@ -572,7 +586,7 @@ static sstore_status find_smallest(const function_cursor *cursor, const uint64_t
 static int find_matches(function_cursor *cursor, const uint64_t *query, uint32_t distance, uint64_t needed)
 {
     const table_function *function = function_of(cursor);
-    interruption stop = {.db = function->connected->db};
+    interruption stop = {.db = function->connected->db, .interval = CHECK_INTERVAL};
     sstore_status status = SSTORE_OK;
     sstore_error error;
     uint64_t count = FIRST_CAPACITY;
@@ -593,6 +607,74 @@ static int find_matches(function_cursor *cursor, const uint64_t *query, uint32_t
         code = fail_status(cursor->base.pVtab, status, &error);
     cursor->count = code == SQLITE_OK ? (size_t)smaller(count, needed) : 0;
     return code;
+}
+
+/* Take a record as a row, if there is room. */
+static int take_record(void *context, const sstore_match *record)
+{
+    function_cursor *cursor = context;
+    const size_t at = cursor->count++;
+    if (at < cursor->capacity) {
+        memcpy(&cursor->fingerprints[at * cursor->words], record->fingerprint, cursor->words * WORD_BYTES);
+        cursor->ids[at] = record->id;
+    }
+    return 0;
+}
+
+/* Look up the records of an id, or of a name. */
+static sstore_status run_get(function_cursor *cursor, sqlite3_value *key, sstore_error *error)
+{
+    sstore_cursor *search = cursor->store->cursor;
+    const uint64_t id = (uint64_t)sqlite3_value_int64(key);
+    cursor->count = 0;
+    if (sqlite3_value_type(key) == SQLITE_INTEGER)
+        return sstore_get(search, &id, 1, take_record, cursor, error);
+    const char *text = (const char *)sqlite3_value_text(key);
+    const sstore_name name = {.bytes = text, .size = (size_t)sqlite3_value_bytes(key)};
+    return sstore_get_named(search, &name, 1, take_record, cursor, error);
+}
+
+/* Find the rows of an id or a name, again with larger arrays if they are too small. */
+static int find_records(function_cursor *cursor, sqlite3_value *key)
+{
+    interruption stop = {.db = function_of(cursor)->connected->db, .interval = RECORD_INTERVAL};
+    sstore_status status = SSTORE_OK;
+    sstore_error error;
+    const int type = sqlite3_value_type(key);
+    if (type != SQLITE_INTEGER && type != SQLITE_TEXT && type != SQLITE_NULL)
+        return fail(cursor->base.pVtab, "expected an id, an integer, or a name, a text");
+    if (type == SQLITE_NULL)
+        return SQLITE_OK;
+    sstore_cursor_set_stop(cursor->store->cursor, is_interrupted, &stop);
+    int code = make_room(cursor, FIRST_CAPACITY);
+    do {
+        if (code == SQLITE_OK && cursor->count > cursor->capacity)
+            code = make_room(cursor, cursor->count);
+        if (code == SQLITE_OK)
+            status = run_get(cursor, key, &error);
+    } while (code == SQLITE_OK && status == SSTORE_OK && cursor->count > cursor->capacity);
+    sstore_cursor_set_stop(cursor->store->cursor, NULL, NULL);
+    sqlite3_finalize(stop.statement);
+    if (code == SQLITE_OK && status != SSTORE_OK)
+        code = fail_status(cursor->base.pVtab, status, &error);
+    cursor->count = code == SQLITE_OK ? cursor->count : 0;
+    return code;
+}
+
+static int set_name(void *context, size_t index, uint64_t id, const sstore_name *name)
+{
+    (void)index, (void)id;
+    sqlite3_result_text(context, name->bytes, (int)name->size, SQLITE_TRANSIENT);
+    return 0;
+}
+
+/* The name of the current row, which is looked up only if it is wanted. */
+static int get_name(const function_cursor *cursor, sqlite3_context *context)
+{
+    sstore_error error;
+    const sstore_status status = sstore_names(cursor->store->cursor, &cursor->ids[cursor->next], 1, set_name, context,
+                                              &error);
+    return status == SSTORE_OK ? SQLITE_OK : fail_status(cursor->base.pVtab, status, &error);
 }
 
 /* Replace the rows in the arrays by the next ones of all records. */
@@ -631,12 +713,15 @@ static int begin_call(sqlite3_vtab_cursor *base, int plan, const char *text, int
     end_call(cursor);
     if (arguments < needed_arguments(kind))
         return fail(base->pVtab, kind == KIND_RECORDS ? "expected the path of a store"
+                                 : kind == KIND_GET   ? "expected the path of a store, and an id or a name"
                                                       : "expected the path of a store and a fingerprint");
     int code = take_store(cursor, values[0]);
     if (code == SQLITE_OK)
         code = keep_arguments(cursor, arguments, values);
-    if (code != SQLITE_OK || kind == KIND_RECORDS)
-        return code != SQLITE_OK ? code : begin_records(cursor);
+    if (code == SQLITE_OK && !has_distance(kind))
+        return kind == KIND_GET ? find_records(cursor, values[1]) : begin_records(cursor);
+    if (code != SQLITE_OK)
+        return code;
     code = take_distance(cursor, arguments > 2 ? values[2] : NULL, &distance);
     if (code != SQLITE_OK || sqlite3_value_type(values[1]) == SQLITE_NULL)
         return code;
@@ -668,6 +753,8 @@ static int get_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int n
         set_blob(context, &cursor->fingerprints[cursor->next * cursor->words], cursor->words);
     else if (column == COLUMN_FINGERPRINT)
         sqlite3_result_int64(context, (sqlite3_int64)cursor->fingerprints[cursor->next]);
+    else if (column == COLUMN_NAME && cursor->store->metadata.has_names)
+        return get_name(cursor, context);
     else if (column == COLUMN_DISTANCE)
         sqlite3_result_int(context, (int)cursor->distances[cursor->next]);
     else if (column >= COLUMN_STORE && cursor->arguments[column - COLUMN_STORE] != NULL)
