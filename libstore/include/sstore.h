@@ -253,6 +253,32 @@ typedef int (*sstore_stop_fn)(void *context);
  * has reported are right. NULL, the default: never. `cursor` must not be NULL. */
 SSTORE_API void sstore_cursor_set_stop(sstore_cursor *cursor, sstore_stop_fn should_stop, void *context);
 
+/*
+ * Which records queries report, by their ids, such as those of a time or of a tenant. Others are neither counted nor
+ * limited nor among the nearest. `struct_size` is set by the caller.
+ *
+ * Only the ids of near fingerprints are tested, so a filter saves no blocks of tables. Of a fingerprint with many ids,
+ * those below min_id are skipped in a few reads, and those above max_id are not read. To count the others, they are
+ * read.
+ */
+typedef struct sstore_id_filter {
+    size_t struct_size;
+    uint64_t min_id, max_id;      /* both are included */
+    const uint64_t *excluded_ids; /* an id for each query: records with it are left out. NULL: none. So the record that
+                                     a query was made of is not its own match */
+} sstore_id_filter;
+
+#define SSTORE_ID_FILTER_INIT                                                                                          \
+    {                                                                                                                  \
+        sizeof(sstore_id_filter), 0, UINT64_MAX, NULL                                                                  \
+    }
+
+/* Set the filter of the later queries of a cursor: sstore_query(), sstore_query_columns() and sstore_query_nearest().
+ * It is copied, with its one excluded id. NULL, the default: they report all records. `cursor` must not be NULL.
+ * Errors: ARGUMENT (a store without ids; min_id is above max_id). The filter then stays as it was. */
+SSTORE_API sstore_status sstore_cursor_set_filter(sstore_cursor *cursor, const sstore_id_filter *filter,
+                                                  sstore_error *error);
+
 /* The number of blocks that the queries of a cursor have read so far. `cursor` must not be NULL. */
 SSTORE_API uint64_t sstore_cursor_block_count(const sstore_cursor *cursor);
 
@@ -393,11 +419,14 @@ typedef struct sstore_batch_options {
                                from 64 MiB up */
     bool count_only;        /* only fill match_counts, which must not be NULL: the iterator has no results, and its
                                first sstore_iterator_next() answers all queries */
+    const sstore_id_filter *filter; /* or NULL. It is copied, but not its excluded_ids, which has an element for each
+                                       query and must outlive the iterator. Fails with ARGUMENT in a store without
+                                       ids, or if min_id is above max_id */
 } sstore_batch_options;
 
 #define SSTORE_BATCH_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(sstore_batch_options), 0, NULL, NULL, NULL, 0, NULL, 0, false                                           \
+        sizeof(sstore_batch_options), 0, NULL, NULL, NULL, 0, NULL, 0, false, NULL                                     \
     }
 
 /*

@@ -13,6 +13,7 @@ static bool initializers_are_right(void)
     const sstore_open_options open_options = SSTORE_OPEN_OPTIONS_INIT;
     const sstore_columns columns = SSTORE_COLUMNS_INIT;
     const sstore_batch_options batch_options = SSTORE_BATCH_OPTIONS_INIT;
+    const sstore_id_filter id_filter = SSTORE_ID_FILTER_INIT;
     const sstore_statistics statistics = SSTORE_STATISTICS_INIT;
     const sstore_segment_statistics segment_statistics = SSTORE_SEGMENT_STATISTICS_INIT;
     const sstore_word_statistics word_statistics = SSTORE_WORD_STATISTICS_INIT;
@@ -36,6 +37,7 @@ static bool initializers_are_right(void)
     const sstore_text_result text_result = SSTORE_TEXT_RESULT_INIT;
     const sstore_frequency_summary frequency_summary = SSTORE_FREQUENCY_SUMMARY_INIT;
     return open_options.struct_size == sizeof(sstore_open_options) && columns.struct_size == sizeof(sstore_columns) &&
+           id_filter.struct_size == sizeof(sstore_id_filter) &&
            batch_options.struct_size == sizeof(sstore_batch_options) &&
            statistics.struct_size == sizeof(sstore_statistics) &&
            segment_statistics.struct_size == sizeof(sstore_segment_statistics) &&

@@ -1,7 +1,7 @@
 /*
- * test_hot_fingerprints.c - queries with a limit, and counts, in stores where a few fingerprints have most records:
- * like brute force at every width, with several segments that add and remove, in every read mode; and how many blocks
- * they read.
+ * test_hot_fingerprints.c - queries with a limit, counts, and filters of ids, in stores where a few fingerprints have
+ * most records: like brute force at every width, with several segments that add and remove, in every read mode; and how
+ * many blocks they read.
  *
  * A failing case prints its seed; SSTORE_TEST_SEED=<seed> SSTORE_TEST_CASES=1 runs that case first and alone.
  */
@@ -15,6 +15,7 @@
 #include "support/scratch.h"
 #include "support/step_count.h"
 #include "support/testing.h"
+#include "support/use_store.h"
 
 #define CASES (testing_slow() ? 12u : 60u)
 #define MAX_FINGERPRINTS 24u
@@ -30,6 +31,9 @@ typedef struct test_case {
     bool has_ids;
     record_set fingerprints; /* distinct, sorted */
     record_set truth, change;
+    bool filters; /* the queries have this filter */
+    sstore_id_filter filter;
+    uint64_t excluded[QUERIES]; /* an id for each query, if the filter has excluded ids */
 } test_case;
 
 static void make_fingerprints(test_case *self)
@@ -160,11 +164,42 @@ static void remove_some(test_case *self)
 
 /* ----- comparisons ----- */
 
-/* The matches that a query must find, in their order. */
-static matches search_all(const test_case *self, const uint64_t *query, uint32_t distance)
+/* Choose which records queries may find: all of them, or those of some ids. */
+static void choose_filter(test_case *self)
 {
-    matches found = {.words = self->words};
-    record_set_query(&self->truth, query, distance, 0, &found);
+    const uint64_t first = rng_below(&self->random, IDS);
+    self->filter = (sstore_id_filter)SSTORE_ID_FILTER_INIT;
+    self->filters = self->has_ids && rng_one_in(&self->random, 2);
+    if (!rng_one_in(&self->random, 4))
+        self->filter.min_id = first;
+    if (!rng_one_in(&self->random, 4))
+        self->filter.max_id = first + rng_below(&self->random, rng_one_in(&self->random, 3) ? IDS : 100);
+    if (self->filter.min_id > self->filter.max_id)
+        self->filter.min_id = 0;
+    if (rng_one_in(&self->random, 2))
+        self->filter.excluded_ids = self->excluded;
+    for (size_t i = 0; i < QUERIES; i++)
+        self->excluded[i] = self->filter.min_id + rng_below(&self->random, rng_one_in(&self->random, 3) ? IDS : 4);
+}
+
+static bool passes(const test_case *self, size_t query, uint64_t id)
+{
+    const sstore_id_filter *filter = &self->filter;
+    return !self->filters || (id >= filter->min_id && id <= filter->max_id &&
+                              (filter->excluded_ids == NULL || id != filter->excluded_ids[query]));
+}
+
+/* The matches that query `number` must find, in their order. */
+static matches search_all(const test_case *self, size_t number, const uint64_t *query, uint32_t distance)
+{
+    matches all = {.words = self->words}, found = all;
+    record_set_query(&self->truth, query, distance, 0, &all);
+    for (size_t i = 0; i < all.count; i++) {
+        const sstore_match match = matches_get(&all, i);
+        if (passes(self, number, match.id))
+            matches_add(&found, &match);
+    }
+    matches_free(&all);
     return found;
 }
 
@@ -201,12 +236,24 @@ static uint64_t choose_limit(test_case *self, uint64_t count)
     return rng_below(&self->random, rng_one_in(&self->random, 2) ? 4 : count + 3);
 }
 
+/* Report all matches, in any order. */
+static void compare_query(const test_case *self, sstore_cursor *cursor, const question *asked)
+{
+    matches wanted = search_all(self, 0, asked->words, asked->distance), got = {.words = self->words};
+    sstore_error error;
+    assert_ok(sstore_query(cursor, asked->words, asked->distance, store_collect, &got, &error), &error);
+    matches_sort(&got);
+    assert_true(matches_equal(&got, &wanted));
+    matches_free(&got);
+    matches_free(&wanted);
+}
+
 /* Fill the columns that are wanted; the matches are ordered by these. The nearest ones are ordered by all, and those
  * without room are not counted. */
 static void compare_columns(test_case *self, sstore_cursor *cursor, const question *asked)
 {
     const bool nearest = rng_one_in(&self->random, 3);
-    matches wanted = search_all(self, asked->words, asked->distance), by_id = {.words = self->words};
+    matches wanted = search_all(self, 0, asked->words, asked->distance), by_id = {.words = self->words};
     const uint64_t none[SSTORE_MAX_WORDS] = {0};
     const uint64_t capacity = choose_limit(self, wanted.count),
                    filled = capacity < wanted.count ? capacity : wanted.count;
@@ -275,7 +322,7 @@ static void compare_batch(test_case *self, const sstore *store)
     for (size_t i = 0; i < count; i++) {
         const question asked = choose_question(self);
         memcpy(queries + i * self->words, asked.words, self->words * sizeof *queries);
-        check.wanted[i] = search_all(self, asked.words, distance);
+        check.wanted[i] = search_all(self, i, asked.words, distance);
         most = check.wanted[i].count > most ? check.wanted[i].count : most;
     }
     options.threads = (uint32_t)rng_between(&self->random, 1, 3);
@@ -283,6 +330,7 @@ static void compare_batch(test_case *self, const sstore *store)
     options.memory_bytes = rng_one_in(&self->random, 2) ? 1 : 0;
     options.match_counts = counted ? counts : NULL;
     options.count_only = only_count;
+    options.filter = self->filters ? &self->filter : NULL;
     check.limit = options.limit == 0 ? UINT64_MAX : options.limit;
     check.counts = options.match_counts;
     assert_ok(walk_matches(store, queries, count, distance, &options, check_match, &check, &error), &error);
@@ -304,12 +352,16 @@ static void compare(test_case *self)
     options.strategy = (sstore_strategy)rng_below(&self->random, 3);
     assert_ok(sstore_open(self->path, &options, &store, &error), &error);
     assert_ok(sstore_cursor_create(store, &cursor, &error), &error);
+    choose_filter(self);
+    assert_ok(sstore_cursor_set_filter(cursor, self->filters ? &self->filter : NULL, &error), &error);
     for (uint32_t i = 0; i < QUERIES; i++) {
         const question asked = choose_question(self);
         compare_columns(self, cursor, &asked);
+        compare_query(self, cursor, &asked);
     }
     compare_batch(self, store);
     compare_batch(self, store);
+    self->filters = false;
     sstore_cursor_free(cursor);
     sstore_close(store);
 }
@@ -326,7 +378,7 @@ typedef struct dedup_check {
 static int check_answer(void *context, const sstore_dedup_answer *answer)
 {
     dedup_check *self = context;
-    matches wanted = search_all(self->tested, answer->fingerprint, self->distance);
+    matches wanted = search_all(self->tested, 0, answer->fingerprint, self->distance);
     const uint64_t listed = wanted.count < self->limit ? wanted.count : self->limit;
     assert_false(answer->is_new);
     assert_int_equal(answer->match_count, wanted.count);
@@ -467,6 +519,25 @@ static int take_nothing(void *context, const sstore_dedup_answer *answer)
     return 0;
 }
 
+/* Of the ids of the zeros, those before and behind the filter's are not read. */
+static void check_window(const char *path, uint64_t min_id, uint64_t max_id)
+{
+    const uint64_t zeros[SSTORE_MAX_WORDS] = {0};
+    sstore_id_filter filter = SSTORE_ID_FILTER_INIT;
+    sstore_error error;
+    uint64_t count;
+    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    sstore_cursor *cursor = store_must_cursor(store);
+    filter.min_id = min_id;
+    filter.max_id = max_id;
+    assert_ok(sstore_cursor_set_filter(cursor, &filter, &error), &error);
+    assert_ok(sstore_query_columns(cursor, zeros, 0, NULL, 0, &count, &error), &error);
+    assert_int_equal(count, max_id - min_id + 1);
+    assert_in_range(sstore_cursor_block_count(cursor), 1, 2 * FEW_BLOCKS);
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+}
+
 /* The reads of blocks that inserting some zeros takes, with answers or without. */
 static uint64_t count_dedup_reads(const char *path, size_t count, sstore_dedup_fn on_answer)
 {
@@ -497,6 +568,9 @@ static void test_few_blocks(void **state)
         build_equal(path, widths[i], 0);
         for (sstore_io io = SSTORE_IO_PREAD; io <= SSTORE_IO_MEMORY; io++)
             check_blocks(path, EQUAL, 0, FEW_BLOCKS, io);
+        check_window(path, 10, 90);
+        check_window(path, EQUAL / 2, EQUAL / 2 + 900);
+        check_window(path, EQUAL - 7, EQUAL - 1);
         for (size_t count = 1; count <= 8; count += 7) {
             assert_in_range(count_dedup_reads(path, count, NULL), 1, FEW_BLOCKS);
             assert_true(count_dedup_reads(path, count, take_nothing) > FEW_BLOCKS);

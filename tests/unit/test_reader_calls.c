@@ -295,6 +295,63 @@ static void test_callbacks_stop(void **state)
     }
 }
 
+/* ----- filters ----- */
+
+static uint64_t count_all(sstore_cursor *cursor, uint64_t fingerprint)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    uint64_t count;
+    assert_ok(sstore_query_columns(cursor, &fingerprint, SSTORE_MAX_DISTANCE, NULL, 0, &count, &error), &error);
+    return count;
+}
+
+/* A filter that is refused changes nothing; NULL takes it away; the excluded id is copied. */
+static void test_filter(void **state)
+{
+    const fixture *self = *state;
+    const uint64_t fingerprint = self->data.fingerprints[0], all = count_all(self->cursor, fingerprint);
+    uint64_t excluded = self->data.ids[0];
+    sstore_id_filter filter = SSTORE_ID_FILTER_INIT;
+    sstore_error error = {.status = SSTORE_OK};
+    filter.excluded_ids = &excluded;
+    assert_ok(sstore_cursor_set_filter(self->cursor, &filter, &error), &error);
+    excluded = UINT64_MAX;
+    const uint64_t others = count_all(self->cursor, fingerprint);
+    assert_true(others < all);
+    filter.min_id = 2;
+    filter.max_id = 1;
+    assert_status(sstore_cursor_set_filter(self->cursor, &filter, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_int_equal(count_all(self->cursor, fingerprint), others);
+    assert_ok(sstore_cursor_set_filter(self->cursor, NULL, &error), &error);
+    assert_int_equal(count_all(self->cursor, fingerprint), all);
+}
+
+/* Without ids there is nothing to filter by. */
+static void test_filter_without_ids(void **state)
+{
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
+    const sstore_id_filter filter = SSTORE_ID_FILTER_INIT;
+    sstore_batch_options batch = SSTORE_BATCH_OPTIONS_INIT;
+    sstore_error error = {.status = SSTORE_OK};
+    const fixture *self = *state;
+    const char *path = scratch_path("no_ids");
+    sstore_iterator *made;
+    options.no_ids = true;
+    store_must_build(path, &options, &self->data);
+    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    sstore_cursor *cursor = store_must_cursor(store);
+    batch.filter = &filter;
+    assert_status(sstore_cursor_set_filter(cursor, &filter, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_iterate_matches(store, self->data.fingerprints, 1, 0, &batch, &made, &error),
+                  SSTORE_ERROR_ARGUMENT, &error);
+    assert_ok(sstore_cursor_set_filter(cursor, NULL, &error), &error);
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+    scratch_remove(path);
+}
+
+/* ----- stopping ----- */
+
 static int stop_when_asked(void *context)
 {
     return stop(context);
@@ -926,6 +983,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_stat_of_a_block_refuses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_sample_refuses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_callbacks_stop, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_filter, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_filter_without_ids, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_should_stop, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_block_counts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_is_newest, set_up, tear_down),

@@ -37,6 +37,7 @@ static void test_sizes(void **state)
     } all[] = {
         ENTRY(SS_OPEN_OPTIONS_SIZE_1, sstore_open_options),
         ENTRY(SS_BATCH_OPTIONS_SIZE_1, sstore_batch_options),
+        ENTRY(SS_ID_FILTER_SIZE_1, sstore_id_filter),
         ENTRY(SS_COLUMNS_SIZE_1, sstore_columns),
         ENTRY(SS_TABLE_EXPLANATION_SIZE_1, sstore_table_explanation),
         ENTRY(SS_STATISTICS_SIZE_1, sstore_statistics),
@@ -110,6 +111,11 @@ static sstore_status take_match_iterator(const void *options, sstore_error *erro
     assert_true((status == SSTORE_OK) == (made != NULL));
     sstore_iterator_free(made);
     return status;
+}
+
+static sstore_status take_filter(const void *options, sstore_error *error)
+{
+    return sstore_cursor_set_filter(cursor, options, error);
 }
 
 static sstore_status take_query_columns(const void *columns, sstore_error *error)
@@ -310,6 +316,7 @@ static void test_options(void **state)
 {
     static const sstore_open_options open = SSTORE_OPEN_OPTIONS_INIT;
     static const sstore_batch_options batch = SSTORE_BATCH_OPTIONS_INIT;
+    static const sstore_id_filter filter = SSTORE_ID_FILTER_INIT;
     static const sstore_columns columns = SSTORE_COLUMNS_INIT;
     static const sstore_write_options write = SSTORE_WRITE_OPTIONS_INIT;
     static const sstore_verify_options verify = SSTORE_VERIFY_OPTIONS_INIT;
@@ -324,6 +331,7 @@ static void test_options(void **state)
     CHECK(open, SS_OPEN_OPTIONS_SIZE_1, take_open);
     CHECK(batch, SS_BATCH_OPTIONS_SIZE_1, take_batch);
     CHECK(batch, SS_BATCH_OPTIONS_SIZE_1, take_match_iterator);
+    CHECK(filter, SS_ID_FILTER_SIZE_1, take_filter);
     CHECK(columns, SS_COLUMNS_SIZE_1, take_query_columns);
     CHECK(columns, SS_COLUMNS_SIZE_1, take_columns);
     CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_build);

@@ -44,6 +44,15 @@ typedef struct match_iterator {
     ss_progress progress;
 } match_iterator;
 
+/* The filter for queries from `first` on. */
+static ss_id_filter filter_from(const match_iterator *self, size_t first)
+{
+    ss_id_filter filter = self->round_template.filter;
+    if (filter.excluded_ids != NULL)
+        filter.excluded_ids += first;
+    return filter;
+}
+
 /* ----- a query with too many matches for a round ----- */
 
 static int ask_progress(void *context)
@@ -73,7 +82,8 @@ static sstore_status select_page(match_iterator *self, size_t index, ss_selectio
         return status;
     const ss_record_sink sink = {.cursor = cursor,
                                  .selection = selection,
-                                 .counts = counts ? &self->match_counts[index] : NULL};
+                                 .counts = counts ? &self->match_counts[index] : NULL,
+                                 .filter = filter_from(self, index)};
     sstore_cursor_set_stop(cursor, ask_progress, &self->progress);
     ss_cursor_begin(cursor);
     status = (counts ? ss_query_records : ss_query_nearest)(&sink, fingerprint, self->round_template.distance, error);
@@ -162,6 +172,7 @@ static sstore_status answer_range(match_iterator *self, query_range range, sstor
     round.count = range.count;
     round.first_index = range.first;
     round.match_counts = self->match_counts != NULL ? self->match_counts + range.first : NULL;
+    round.filter = filter_from(self, range.first);
     const sstore_status status = (ss_growing_round_suits(&round) ? ss_growing_round_answer
                                                                  : ss_round_answer)(&round, &self->found, error);
     if (status != SSTORE_OK && (status != SSTORE_STOPPED || atomic_load(&self->progress.stopped)))
@@ -261,7 +272,10 @@ static sstore_status open_iterator(match_iterator *self, const sstore *store, co
     const uint32_t max = SSTORE_MAX_DISTANCE * store->manifest.words;
     if (distance > max)
         return ss_fail_argument(error, "the distance must be at most %u", max);
-    const sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_BATCH_OPTIONS_SIZE_1, error);
+    ss_id_filter filter;
+    sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_BATCH_OPTIONS_SIZE_1, error);
+    if (status == SSTORE_OK)
+        status = ss_id_filter_take(&filter, taken.filter, store, error);
     if (status != SSTORE_OK)
         return status;
     if (taken.count_only && taken.match_counts == NULL)
@@ -278,6 +292,7 @@ static sstore_status open_iterator(match_iterator *self, const sstore *store, co
                                                 .block_count = taken.block_count,
                                                 .limit = taken.limit,
                                                 .counts_only = taken.count_only,
+                                                .filter = filter,
                                                 .progress = &self->progress},
                              .fingerprints = fingerprints,
                              .count = store->manifest.segment_count > 0 ? count : 0,

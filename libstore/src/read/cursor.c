@@ -9,6 +9,27 @@
 
 #define BUFFERS_BYTES ((size_t)256 << 10) /* of all open blocks, in pread mode */
 
+/* ----- filters ----- */
+
+sstore_status ss_id_filter_take(ss_id_filter *to, const sstore_id_filter *from, const sstore *store,
+                                sstore_error *error)
+{
+    sstore_id_filter taken = SSTORE_ID_FILTER_INIT;
+    *to = (ss_id_filter){.any = false};
+    if (from == NULL)
+        return SSTORE_OK;
+    const sstore_status status = ss_take_options(&taken, sizeof taken, from, SS_ID_FILTER_SIZE_1, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (!store->manifest.has_ids)
+        return ss_fail_argument(error, "the store has no ids: queries cannot be restricted by id");
+    if (taken.min_id > taken.max_id)
+        return ss_fail_argument(error, "min_id is above max_id");
+    *to =
+        (ss_id_filter){.any = true, .min_id = taken.min_id, .max_id = taken.max_id, .excluded_ids = taken.excluded_ids};
+    return SSTORE_OK;
+}
+
 /* ----- plans ----- */
 
 const ss_segment_plan *ss_cursor_plan(sstore_cursor *cursor, uint32_t segment, uint32_t distance)
@@ -205,6 +226,20 @@ void sstore_cursor_set_stop(sstore_cursor *cursor, sstore_stop_fn should_stop, v
 {
     cursor->should_stop = should_stop;
     cursor->stop_context = context;
+}
+
+sstore_status sstore_cursor_set_filter(sstore_cursor *cursor, const sstore_id_filter *filter, sstore_error *error)
+{
+    ss_id_filter taken;
+    const sstore_status status = ss_id_filter_take(&taken, filter, cursor->store, error);
+    if (status != SSTORE_OK)
+        return status;
+    cursor->filter = taken;
+    if (taken.excluded_ids != NULL) {
+        cursor->excluded_id = *taken.excluded_ids;
+        cursor->filter.excluded_ids = &cursor->excluded_id;
+    }
+    return SSTORE_OK;
 }
 
 uint64_t sstore_cursor_block_count(const sstore_cursor *cursor)

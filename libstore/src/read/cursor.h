@@ -79,6 +79,17 @@ typedef struct ss_seen {
     uint64_t words[1u << (SS_SEEN_BITS - 6)];
 } ss_seen;
 
+/* Which records are reported, by id. Zeroed: all. */
+typedef struct ss_id_filter {
+    bool any;                     /* else the others are not read */
+    uint64_t min_id, max_id;      /* both are included */
+    const uint64_t *excluded_ids; /* one a query; NULL: none */
+} ss_id_filter;
+
+/* Take a caller's filter of queries of the store; NULL: none. ARGUMENT. */
+sstore_status ss_id_filter_take(ss_id_filter *to, const sstore_id_filter *from, const sstore *store,
+                                sstore_error *error);
+
 /* The number of records of a rank. */
 typedef struct ss_rank_count {
     bool is_set;
@@ -97,6 +108,8 @@ struct sstore_cursor {
     ss_steps planning, steps;  /* left for a call, and for its current query */
     sstore_stop_fn should_stop; /* or NULL */
     void *stop_context;
+    ss_id_filter filter;  /* of queries of a single fingerprint */
+    uint64_t excluded_id; /* of the filter */
     uint32_t probe_count, range_count, open_block_count, open_block_capacity, near_group_count;
     ss_probe probes[SS_STAGE_MAX];
     ss_block_range ranges[SS_STAGE_MAX];

@@ -12,7 +12,8 @@ typedef struct growing_round {
     /* The queries that have too few matches so far: */
     uint32_t *open; /* their places in the round */
     const uint64_t *queries;
-    uint64_t *copies; /* of their fingerprints, once they are not all */
+    uint64_t *copies;   /* of their fingerprints, once they are not all, */
+    uint64_t *excluded; /* and of their excluded ids, or NULL */
     uint32_t open_count;
     /* The matches of the others, in the order of the distances; query_index is the place, and they point to no row: */
     ss_round_matches kept;
@@ -77,6 +78,8 @@ static sstore_status take_matches(growing_round *self, const ss_round_matches *f
         } else {
             ss_words_move(self->copies + (size_t)open_count * self->words, self->queries + (size_t)query * self->words,
                           self->words);
+            if (self->excluded != NULL)
+                self->excluded[open_count] = self->excluded[query];
             self->open[open_count++] = self->open[query];
         }
         first = end;
@@ -126,6 +129,7 @@ static sstore_status try_distance(growing_round *self, bool is_last, sstore_erro
     try.fingerprints = self->queries;
     try.count = self->open_count;
     try.first_index = 0;
+    try.filter.excluded_ids = self->excluded;
     if (!is_last) {
         try.distance = self->growth.distance;
         try.plans = self->cursor->plans;
@@ -157,12 +161,17 @@ static sstore_status grow(growing_round *self, sstore_error *error)
 static sstore_status open_queries(growing_round *self, sstore_error *error)
 {
     const uint32_t count = self->round->count;
+    const uint64_t *excluded = self->round->filter.excluded_ids;
     self->open = ss_realloc(NULL, count, sizeof *self->open);
     self->copies = ss_realloc(NULL, count, self->words * sizeof *self->copies);
-    if (self->open == NULL || self->copies == NULL)
-        return ss_fail_memory(error, count * (sizeof *self->open + self->words * sizeof *self->copies));
+    if (excluded != NULL)
+        self->excluded = ss_realloc(NULL, count, sizeof *self->excluded);
+    if (self->open == NULL || self->copies == NULL || (excluded != NULL && self->excluded == NULL))
+        return ss_fail_memory(error, count * (sizeof *self->open + (self->words + 1) * sizeof *self->copies));
     for (uint32_t i = 0; i < count; i++)
         self->open[i] = i;
+    for (uint32_t i = 0; excluded != NULL && i < count; i++)
+        self->excluded[i] = excluded[i];
     return sstore_cursor_create(self->round->store, &self->cursor, error);
 }
 
@@ -181,6 +190,7 @@ sstore_status ss_growing_round_answer(const ss_round *round, ss_round_matches *m
     sstore_cursor_free(self.cursor);
     ss_free(self.open);
     ss_free(self.copies);
+    ss_free(self.excluded);
     ss_round_matches_free(&self.kept);
     return status;
 }

@@ -199,7 +199,8 @@ static sstore_status count_hit_records(sstore_cursor *cursor, const ss_hit *hit,
 typedef struct report {
     const ss_record_sink *sink;
     const ss_hit *hit;
-    uint64_t from, wanted; /* at most `wanted` ids, from `from` on */
+    uint64_t from, last, wanted; /* at most `wanted` of the ids from .. last */
+    bool counts_all;             /* the others of these are counted */
     uint64_t reported;
 } report;
 
@@ -223,7 +224,7 @@ static sstore_status report_record(report *self, uint64_t id, sstore_error *erro
         if (status != SSTORE_OK || is_newer)
             return status;
     }
-    if (self->reported++ == self->wanted)
+    if (self->reported++ >= self->wanted)
         return SSTORE_OK; /* it is only counted */
     if (sink->selection == NULL)
         return sink->on_match(sink->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
@@ -232,21 +233,31 @@ static sstore_status report_record(report *self, uint64_t id, sstore_error *erro
     return SSTORE_OK;
 }
 
-/* Report the ids of a hit, which begin in block `number` and may continue in the next ones. *is_complete_out: none was
- * left out. */
+static bool is_excluded(const report *self, uint64_t id)
+{
+    const uint64_t *excluded = self->sink->filter.excluded_ids;
+    return SS_UNLIKELY(excluded != NULL) && excluded[self->hit->query_index] == id;
+}
+
+/* Report the ids of a hit, which begin in block `number` and may continue in the next ones. *is_complete_out: none from
+ * .. last was left out. */
 static sstore_status report_ids(report *self, uint64_t number, ss_rank_ids *ids, bool *is_complete_out,
                                 sstore_error *error)
 {
     bool more = true;
     ss_rank_ids_begin(ids, self->hit->segment, self->hit->rank, number, ids->slot);
-    sstore_status status = ss_rank_ids_next(ids, &more, error);
+    sstore_status status = self->from > 0 ? ss_rank_ids_next_from(ids, self->from, &more, error)
+                                          : ss_rank_ids_next(ids, &more, error);
     while (status == SSTORE_OK && more) {
         for (uint32_t i = ids->begin; status == SSTORE_OK && i < ids->end; i++) {
             uint64_t id;
             status = ss_rank_ids_take(ids, i, &id, error);
-            if (status == SSTORE_OK && id >= self->from)
+            *is_complete_out = status == SSTORE_OK && id > self->last;
+            if (SS_UNLIKELY(*is_complete_out))
+                return SSTORE_OK;
+            if (status == SSTORE_OK && id >= self->from && !is_excluded(self, id))
                 status = report_record(self, id, error);
-            if (SS_UNLIKELY(self->reported >= self->wanted))
+            if (SS_UNLIKELY(self->reported >= self->wanted && !self->counts_all))
                 return status;
         }
         if (status == SSTORE_OK)
@@ -261,8 +272,12 @@ static sstore_status report_ids(report *self, uint64_t number, ss_rank_ids *ids,
 /* Set which records of a hit are wanted. */
 static void choose_records(report *self)
 {
+    const ss_id_filter *filter = &self->sink->filter;
     ss_selection *selection = self->sink->selection;
     const ss_hit *hit = self->hit;
+    self->from = filter->min_id;
+    self->last = filter->any ? filter->max_id : UINT64_MAX;
+    self->counts_all = filter->any && self->sink->counts != NULL;
     if (selection == NULL) {
         self->wanted = self->sink->on_match == NULL ? 0 : self->sink->limit == 0 ? UINT64_MAX : self->sink->limit;
         return;
@@ -271,8 +286,10 @@ static void choose_records(report *self)
     self->wanted = ss_selection_may_take(selection, &first) ? selection->capacity : 0;
     if (!ss_selection_follows(selection, &first))
         return;
-    self->from = selection->after->id + 1;
-    self->wanted = self->from == 0 || !hit->segment->metadata.has_ids ? 0 : self->wanted;
+    if (selection->after->id == UINT64_MAX || !hit->segment->metadata.has_ids)
+        self->wanted = 0;
+    else
+        self->from = ss_max_u64(self->from, selection->after->id + 1);
 }
 
 /* Report the wanted records. *is_complete_out: none was left out. */
@@ -297,7 +314,7 @@ static sstore_status report_hit(const ss_record_sink *sink, const ss_hit *hit, s
     sstore_status status = SSTORE_OK;
     ids->slot = slot;
     choose_records(&self);
-    if (self.wanted > 0 || (sink->counts != NULL && !hit->segment->metadata.has_ids))
+    if (self.wanted > 0 || self.counts_all || (sink->counts != NULL && !hit->segment->metadata.has_ids))
         status = report_wanted(&self, ids, &is_complete, error);
     if (status != SSTORE_OK || sink->counts == NULL)
         return status;

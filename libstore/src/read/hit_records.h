@@ -13,6 +13,7 @@ typedef struct ss_record_sink {
     ss_selection *selection; /* takes the matches instead, if not NULL */
     uint64_t limit;          /* only the first records of each hit are wanted; 0: all */
     uint64_t *counts;        /* one a query: the number of all records is added to it; NULL: not wanted */
+    ss_id_filter filter;     /* other records are neither reported nor counted */
     bool uses_index_slots; /* look up through index_slots, because records of `slots` may be in the midst of a report */
 } ss_record_sink;
 

@@ -198,7 +198,7 @@ sstore_status sstore_query(sstore_cursor *cursor, const uint64_t *fingerprint, u
 {
     if (!ss_query_check("sstore_query", cursor, fingerprint, distance, on_match != NULL, error))
         return SSTORE_ERROR_ARGUMENT;
-    const ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
+    const ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context, .filter = cursor->filter};
     ss_cursor_begin(cursor);
     return ss_query_records(&sink, fingerprint, distance, error);
 }
@@ -210,7 +210,10 @@ sstore_status sstore_query_columns(sstore_cursor *cursor, const uint64_t *finger
     if (!ss_query_check("sstore_query_columns", cursor, fingerprint, distance, match_count_out != NULL, error))
         return SSTORE_ERROR_ARGUMENT;
     ss_selection selection = {.words = cursor->store->manifest.words, .capacity = columns != NULL ? capacity : 0};
-    const ss_record_sink sink = {.cursor = cursor, .selection = &selection, .counts = match_count_out};
+    const ss_record_sink sink = {.cursor = cursor,
+                                 .selection = &selection,
+                                 .counts = match_count_out,
+                                 .filter = cursor->filter};
     *match_count_out = 0;
     sstore_status status = ss_take_columns(&selection.to, columns, SS_MATCH_COLUMNS, error);
     if (status != SSTORE_OK)
@@ -228,7 +231,7 @@ sstore_status sstore_query_nearest(sstore_cursor *cursor, const uint64_t *finger
     if (!ss_query_check("sstore_query_nearest", cursor, fingerprint, max_distance, count_out != NULL, error))
         return SSTORE_ERROR_ARGUMENT;
     ss_selection selection = {.words = cursor->store->manifest.words, .capacity = capacity};
-    const ss_record_sink sink = {.cursor = cursor, .selection = &selection};
+    const ss_record_sink sink = {.cursor = cursor, .selection = &selection, .filter = cursor->filter};
     *count_out = 0;
     sstore_status status = ss_take_columns(&selection.to, columns, SS_MATCH_COLUMNS, error);
     if (status == SSTORE_OK && capacity > 0 && selection.to.distance == NULL)

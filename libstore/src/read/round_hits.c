@@ -10,6 +10,12 @@
 
 #define FIRST_CAPACITY 1024u /* of a list */
 
+/* Whether some matches are not wanted, or only counted, and their number follows from the hits. */
+static bool wants_some(const ss_round *round)
+{
+    return (round->counts_only || round->limit > 0) && !round->filter.any;
+}
+
 sstore_status ss_round_hits_open(ss_round_hits *hits, const ss_round *round, sstore_error *error)
 {
     *hits = (ss_round_hits){.round = round, .words = round->store->manifest.words, .room = round->max_matches};
@@ -17,9 +23,10 @@ sstore_status ss_round_hits_open(ss_round_hits *hits, const ss_round *round, sst
     if (hits->lists == NULL)
         return ss_fail_memory(error, round->threads * sizeof *hits->lists);
     const sstore_status status = ss_cursors_open(&hits->cursors, round->store, round->threads, error);
-    return status == SSTORE_OK ? ss_first_hits_open(&hits->first, round->count, round->counts_only ? 0 : round->limit,
-                                                    round->match_counts, error)
-                               : status;
+    return status == SSTORE_OK && wants_some(round)
+               ? ss_first_hits_open(&hits->first, round->count, round->counts_only ? 0 : round->limit,
+                                    round->match_counts, error)
+               : status;
 }
 
 static void free_list(ss_hit_list *list)
@@ -50,7 +57,7 @@ sstore_status ss_round_hits_skip(ss_round_hits *hits, bool counts_ranks, sstore_
 {
     const ss_round *round = hits->round;
     sstore_cursor *cursor = NULL;
-    if (!round->counts_only && round->limit == 0)
+    if (!wants_some(round))
         return SSTORE_OK;
     const sstore_status status = counts_ranks ? ss_cursors_get(&hits->cursors, 0, &cursor, error) : SSTORE_OK;
     return status == SSTORE_OK ? ss_first_hits_begin(&hits->first, cursor, round->store, hits->segment, error) : status;

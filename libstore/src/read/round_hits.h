@@ -27,6 +27,7 @@ typedef struct ss_round {
     uint64_t *match_counts; /* of each query of the round, or NULL */
     uint64_t *block_count;  /* the blocks read are added to it; NULL: not wanted */
     ss_progress *progress;  /* only asked whether to stop */
+    ss_id_filter filter;    /* other records are neither reported nor counted; its ids are of the round's queries */
     bool by_fingerprint;    /* the matches of a query ascend by (fingerprint, id), not by distance first */
     /* For joins of a store with itself, of several words: */
     bool skips_lower;            /* the queries ascend, and fingerprints below their query are left out */

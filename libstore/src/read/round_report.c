@@ -162,7 +162,8 @@ static sstore_status look_up_task_hits(void *context, uint64_t task, uint32_t wo
                                     .on_match = self->round->counts_only ? NULL : add_match,
                                     .context = &sink,
                                     .limit = self->round->limit,
-                                    .counts = self->round->match_counts};
+                                    .counts = self->round->match_counts,
+                                    .filter = self->round->filter};
     for (size_t i = self->hits.count * task / self->task_count; status == SSTORE_OK && i < end;) {
         ss_hit hits[SS_HIT_BATCH];
         uint32_t count = 0;

@@ -240,6 +240,12 @@ static sstore_status open_ids(ss_rank_ids *ids, uint64_t number, sstore_error *e
     return SSTORE_OK;
 }
 
+/* Whether the rank has more ids after the open block, which begin the next one. */
+static void set_next_block(ss_rank_ids *ids)
+{
+    ids->next_block = ids->end == ids->block.count && ids->block.continued ? ids->number + 1 : UINT64_MAX;
+}
+
 sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *error)
 {
     const ss_block_reader *reader = &ids->segment->ids;
@@ -254,7 +260,7 @@ sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *e
         return status;
     if (ids->begin == ids->end)
         return ss_block_reader_malformed(reader, number, "it does not have the rank that the directory names", error);
-    ids->next_block = ids->end == ids->block.count && ids->block.continued ? number + 1 : UINT64_MAX;
+    set_next_block(ids);
     *more_out = true;
     return SSTORE_OK;
 }
@@ -299,6 +305,23 @@ static sstore_status seek_block(ss_rank_ids *ids, uint64_t last, uint64_t id, ss
     return status == SSTORE_OK && ids->number != high ? open_ids(ids, high, error) : status;
 }
 
+/* The last block that may have ids of the rank. */
+static uint64_t last_block(const ss_rank_ids *ids)
+{
+    const ss_key_index *keys = &ids->segment->ids_keys;
+    return ss_min_u64(ss_key_index_find(keys, ids->rank + 1), keys->keys.count - 1);
+}
+
+sstore_status ss_rank_ids_next_from(ss_rank_ids *ids, uint64_t id, bool *more_out, sstore_error *error)
+{
+    sstore_status status = ss_rank_ids_next(ids, more_out, error);
+    if (status != SSTORE_OK || !is_passed(ids, id))
+        return status;
+    status = seek_block(ids, last_block(ids), id, error);
+    set_next_block(ids);
+    return status;
+}
+
 sstore_status ss_rank_ids_seek(ss_rank_ids *ids, uint64_t id, bool *found_out, sstore_error *error)
 {
     const ss_key_index *keys = &ids->segment->ids_keys;
@@ -310,7 +333,7 @@ sstore_status ss_rank_ids_seek(ss_rank_ids *ids, uint64_t id, bool *found_out, s
         ids->next_block = UINT64_MAX;
     }
     if (status == SSTORE_OK && is_passed(ids, id))
-        status = seek_block(ids, ss_min_u64(ss_key_index_find(keys, ids->rank + 1), keys->keys.count - 1), id, error);
+        status = seek_block(ids, last_block(ids), id, error);
     if (status != SSTORE_OK)
         return status;
     const uint32_t at = (uint32_t)ss_lower_bound(&ids->block, ids->begin, ids->end - ids->begin, id, id_is_below);

@@ -54,6 +54,10 @@ void ss_rank_ids_begin(ss_rank_ids *ids, const ss_segment *segment, uint64_t ran
 /* Get the block with the next ids, which ascend; *more_out is false if there are none. */
 sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *error);
 
+/* Get the first block of ids instead, as ss_rank_ids_next(), but pass over blocks of ids below `id` in few reads. If a
+ * malicious segment has ids that do not ascend, more may be passed over. */
+sstore_status ss_rank_ids_next_from(ss_rank_ids *ids, uint64_t id, bool *more_out, sstore_error *error);
+
 /* Take the id of record `index`, of begin to end - 1 one after the other. An id that is not above the last one is
  * DAMAGED, because lookups in ascending order would take far longer for such ids. */
 sstore_status ss_rank_ids_take(ss_rank_ids *ids, uint32_t index, uint64_t *id_out, sstore_error *error);
