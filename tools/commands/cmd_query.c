@@ -6,6 +6,7 @@
 
 #include "commands/cmd.h"
 #include "commands/id_names.h"
+#include "commands/ids_option.h"
 #include "input/input_measure.h"
 #include "input/input_value.h"
 #include "output/walk.h"
@@ -23,6 +24,7 @@ typedef struct arguments {
     const char *distance_given; /* -k, if given */
     bool nearest, count, json;
     uint64_t limit; /* on the printed matches of a query */
+    id_range ids;
     radix_form output_radix;
     uint32_t threads;
     header_mode header;
@@ -67,6 +69,7 @@ static const command_option options[] = {
 static const command_syntax syntax = {
     .options = options,
     .groups = (const option_group[]){HEADER_OPTION_GROUP(offsetof(arguments, header)),
+                                     IDS_OPTION_GROUP(offsetof(arguments, ids)),
                                      PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
                                      INPUT_OPTION_GROUP(offsetof(arguments, format)),
                                      {0}},
@@ -137,6 +140,8 @@ static void check_arguments(const arguments *args)
         message_usage_error("--explain needs exactly one FINGERPRINT operand");
     if (args->explain && (args->nearest || args->count || args->json || args->limit != UINT64_MAX))
         message_usage_error("--explain cannot be combined with --nearest, --count, --limit or --json");
+    if (args->explain && args->ids.text != NULL)
+        message_usage_error("--explain cannot be combined with --ids, which is applied to what a query has found");
     if (args->id_table != NULL && (args->explain || args->count))
         message_usage_error("--id-table cannot be combined with --explain or --count, which print no ids");
 }
@@ -149,6 +154,7 @@ typedef struct query_session {
     input_shape shape; /* of queries */
     sstore *store;
     sstore_cursor *cursor;
+    const sstore_id_filter *filter; /* of all answers, or NULL */
     output_style style;
     id_names names;
     uint32_t words; /* of a fingerprint */
@@ -202,6 +208,19 @@ static int read_records_of_id(query_session *session)
                                       : message_print("%s: no record has the id %" PRIu64, args->store, args->id);
 }
 
+/* Let the cursor find only records with the ids of --ids. Returns an exit code. */
+static int set_filter(query_session *session)
+{
+    const arguments *args = session->args;
+    sstore_error error;
+    if (args->ids.text == NULL)
+        return EXIT_DONE;
+    if (!session->style.has_ids)
+        return message_print("%s: the store has no ids, so --ids is not possible; leave it out", args->store);
+    session->filter = &args->ids.filter;
+    return message_status(sstore_cursor_set_filter(session->cursor, session->filter, &error), &error);
+}
+
 /* Returns an exit code. Close the session in any case. */
 static int open_session(query_session *session, const arguments *args)
 {
@@ -239,6 +258,8 @@ static int open_session(query_session *session, const arguments *args)
         code = read_records_of_id(session);
     else if (!reads_stdin(args))
         code = read_operands(args, &session->shape, session->format.lines, session->operands);
+    if (code == EXIT_DONE)
+        code = set_filter(session);
     if (code == EXIT_DONE)
         code = id_names_open(&session->names, args->id_table, args->store, &session->style);
     if (code == EXIT_DONE && !args->explain)
@@ -300,6 +321,7 @@ static int answer_batch(query_session *session, const uint64_t *queries, size_t 
     batch.on_progress = report;
     batch.progress_context = session;
     batch.memory_bytes = args->memory;
+    batch.filter = session->filter;
     batch.limit = args->limit != UINT64_MAX ? args->limit : 0;
     if (args->count) {
         if (!grow(&session->counts, &session->count_capacity, count, sizeof *session->counts))

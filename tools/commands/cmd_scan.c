@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands/cmd.h"
+#include "commands/ids_option.h"
 #include "input/input_measure.h"
 #include "input/queue.h"
 #include "output/records.h"
@@ -18,6 +19,7 @@ typedef struct arguments {
     const char *queries;
     operands inputs;
     uint32_t distance, threads;
+    id_range ids;
     header_mode header;
     progress_mode progress;
     input_options format;
@@ -37,6 +39,7 @@ static const command_option options[] = {
 static const command_syntax syntax = {
     .options = options,
     .groups = (const option_group[]){HEADER_OPTION_GROUP(offsetof(arguments, header)),
+                                     IDS_OPTION_GROUP(offsetof(arguments, ids)),
                                      PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
                                      INPUT_OPTION_GROUP(offsetof(arguments, format)),
                                      {0}},
@@ -130,8 +133,10 @@ typedef struct scan_stream {
     slot_queues queues;
     bool has_thread; /* otherwise the thread that fills a slot also scans it */
     bool ignore_ids;
-    output_style style; /* but for has_ids, which each slot says */
-    int code;           /* of the scanning so far */
+    const id_range *ids; /* of the records that are scanned; NULL: of all */
+    const char *input;   /* that is being read */
+    output_style style;  /* but for has_ids, which each slot says */
+    int code;            /* of the scanning so far */
 } scan_stream;
 
 /* Scan and empty a slot. Flush its matches, so that a reader of stdout sees them at once. */
@@ -190,6 +195,19 @@ static int hand_over(scan_stream *stream)
     return stream->filling != NULL ? EXIT_DONE : EXIT_FAILED;
 }
 
+/* Append the records whose ids are in the range. */
+static void append_in_range(scan_stream *stream, const record_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        record_batch one = *batch;
+        one.count = 1;
+        one.fingerprints += i * batch->words;
+        one.ids += i;
+        if (id_range_has(stream->ids, *one.ids))
+            record_batch_append(&stream->filling->records, &one);
+    }
+}
+
 /* Add records to the slot being filled: an input_batch_fn. */
 static int add_records(void *context, const record_batch *batch)
 {
@@ -204,7 +222,12 @@ static int add_records(void *context, const record_batch *batch)
         code = hand_over(stream);
     if (code != EXIT_DONE)
         return code;
-    record_batch_append(&stream->filling->records, &records);
+    if (stream->ids == NULL)
+        record_batch_append(&stream->filling->records, &records);
+    else if (records.count > 0 && !records.has_ids)
+        return message_print("%s: the records have no ids, so --ids is not possible; leave it out", stream->input);
+    else
+        append_in_range(stream, &records);
     const bool is_idle = stream->has_thread && queue_count(&stream->queues.empty) == SLOTS - 1;
     return is_idle ? hand_over(stream) : EXIT_DONE;
 }
@@ -234,9 +257,11 @@ static int scan_inputs(const arguments *args, input_shape shape, sstore_stream_m
     int code = open_stream(&stream, scan, args->threads != 1);
     input_measure_begin(args->inputs.items, args->inputs.count);
     stream.ignore_ids = args->format.lines.ignore_ids;
+    stream.ids = args->ids.text != NULL ? &args->ids : NULL;
     stream.style = (output_style){.has_ids = !stream.ignore_ids, .words = shape.words};
     output_head(&stream.style, args->header, MATCH_COLUMNS);
     for (int i = 0; i < args->inputs.count && code == EXIT_DONE; i++) {
+        stream.input = args->inputs.items[i];
         code = input_read(args->inputs.items[i], &args->format, &shape, add_records, &stream);
         if (stream.ignore_ids)
             shape.ids = INPUT_IDS_UNKNOWN; /* a format with ids may follow one without */
@@ -255,6 +280,8 @@ int cmd_scan(int argc, char **argv)
     const operands given = command_line_parse(&syntax, argc, argv, &args);
     if (args.queries == NULL)
         message_usage_error("expected --queries BATCH");
+    if (args.ids.text != NULL && args.format.lines.ignore_ids)
+        message_usage_error("--ids cannot be combined with --no-ids");
     shape.words = words_option(&args.format);
     args.inputs = operands_as_inputs(given);
     for (int i = 0; i < args.inputs.count; i++)

@@ -1,0 +1,29 @@
+# Questions that concern ids: a range of ids, against a slow model; wrong ranges, and records without ids.
+exec 2>&1
+model=$(realpath -- "$(dirname -- "${BASH_SOURCE[0]}")/../identity_model.py")
+if command -v python3 >/dev/null; then
+    python3 "$model" "${SSTORE_TEST_CASES:-12}" "${SSTORE_TEST_SEED:-$RANDOM}" 2>&3
+else
+    echo "skipped: there is no python3" >&3
+fi
+for id in 1 20 300; do printf '84adfe0ad13e12cb\t%d\n84adfe0ad13e12ca\t%d\n' "$id" $((id + 5)); done >pages.txt
+exits 0 sstore build --quiet pages.store pages.txt
+echo "--- before matches are counted or limited"
+exits 0 sstore query --ids 20-300 pages.store 84adfe0ad13e12cb
+exits 0 sstore query --ids 20-300 --limit 1 --json pages.store 84adfe0ad13e12cb
+exits 0 sstore query --ids 300 --nearest pages.store 84adfe0ad13e12c8
+exits 0 sstore query --ids=-20 --count pages.store 84adfe0ad13e12cb
+exits 0 sstore query --ids 26- --nearest --limit 1 pages.store 84adfe0ad13e12cb
+cut -f 1 pages.txt >bare.txt
+exits 0 sstore scan --ids 300- --queries bare.txt pages.txt | sort
+echo "--- wrong ranges"
+for range in - '' x 5-4 1-2-3 0x1-2 18446744073709551616 1-18446744073709551616 '1 - 2'; do
+    exits 2 sstore query --ids "$range" pages.store 0
+done
+exits 2 sstore scan --ids 3-1 --queries bare.txt pages.txt
+exits 2 sstore query --ids 1-2 --explain pages.store 0
+exits 2 sstore scan --ids 1-2 --no-ids --queries bare.txt pages.txt
+echo "--- without ids"
+exits 0 sstore build --quiet --no-ids bare.store bare.txt
+exits 1 sstore query --ids 1-2 bare.store 0
+exits 1 sstore scan --ids 1-2 --queries bare.txt bare.txt

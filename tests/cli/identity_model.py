@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Compares 'sstore query' and 'sstore scan' with a slow model, for questions that concern ids.
+
+    identity_model.py CASES SEED    makes files in the working folder; prints each difference, and what was tried
+"""
+import random
+import subprocess
+import sys
+
+
+def run(*arguments, text=None):
+    done = subprocess.run(["sstore", *arguments], input=text, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        print(f"FAILED: {done.returncode}: sstore {' '.join(arguments)}: {done.stderr}")
+    return done.stdout
+
+
+def near_value(numbers, values, bits):
+    value = numbers.choice(values) if values and numbers.random() < 0.8 else numbers.getrandbits(bits)
+    for _ in range(numbers.randint(0, 2)):
+        value ^= 1 << numbers.randrange(bits)
+    return value
+
+
+class Case:
+    """A store that was built, added to and removed from, and questions."""
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+        self.bits = numbers.choice([64, 64, 64, 128, 256])
+        self.digits = self.bits // 4
+        self.records = set()
+        self.make_store()
+
+    def lines(self, records):
+        return "".join(f"{value:0{self.digits}x}\t{number}\n" for value, number in records)
+
+    def make_store(self):
+        numbers, values = self.numbers, []
+        largest = numbers.choice([5, 60, 300, 1 << 40])
+        for step in range(numbers.randint(1, 4)):
+            chosen = []
+            for _ in range(numbers.randint(1, 80)):
+                values.append(near_value(numbers, values, self.bits))
+                chosen.append((values[-1], numbers.randint(0, largest)))
+            if step == 0:
+                run("build", "--quiet", "--force", "-k", "3", "made.store", "-", text=self.lines(chosen))
+                self.records = set(chosen)
+            elif numbers.random() < 0.6:
+                run("add", "--quiet", "--no-compact", "made.store", "-", text=self.lines(chosen))
+                self.records |= set(chosen)
+            else:
+                gone = [record for record in sorted(self.records) if numbers.random() < 0.3]
+                run("remove", "--quiet", "--no-compact", "made.store", "-", text=self.lines(gone))
+                self.records -= set(gone)
+
+    def choose_range(self):
+        """An option, and the ids that it allows."""
+        ids = sorted(number for _, number in self.records) or [0]
+        first, last = sorted(self.numbers.choices([0, *ids], k=2))
+        return self.numbers.choice([
+            (f"{first}-{last}", first, last), (f"{first}-", first, 1 << 64), (f"-{last}", 0, last), (f"{last}", last, last),
+        ])
+
+    def find(self, query, distance, first, last):
+        found = []
+        for value, number in self.records:
+            far = bin(value ^ query).count("1")
+            if far <= distance and first <= number <= last:
+                found.append((far, value, number))
+        return sorted(found)
+
+    def line(self, query, match):
+        far, value, number = match
+        return f"{query:0{self.digits}x}\t{value:0{self.digits}x}\t{far}\t{number}"
+
+    def ask(self):
+        """Ask one question, and compare the answer with that of the model."""
+        numbers = self.numbers
+        values = sorted({value for value, _ in self.records})
+        queries = [near_value(numbers, values, self.bits) for _ in range(numbers.choice([1, 1, 3, 30]))]
+        written, first, last = self.choose_range()
+        distance = numbers.choice([0, 3, 3, 5, self.bits])
+        limit = numbers.choice([None, None, 1, 3, 1000])
+        nearest, counts = numbers.random() < 0.3, numbers.random() < 0.3
+        options = ["-k", str(distance), "--ids", written, "--output-radix", "hex"]
+        options += ["--nearest"] * nearest + ["--count"] * counts + (["--limit", str(limit)] if limit else [])
+        wanted = []
+        for query in queries:
+            found = self.find(query, distance, first, last)
+            if nearest and limit is None:
+                found = [match for match in found if match[0] == found[0][0]]
+            found = found[:limit]
+            wanted += [f"{query:0{self.digits}x}\t{len(found)}"] if counts else [self.line(query, m) for m in found]
+        given = [f"{query:0{self.digits}x}" for query in queries]
+        if numbers.random() < 0.5:
+            got = run("query", *options, "made.store", *given)
+        else:
+            got = run("query", *options, "--input", "-", "made.store", text="".join(f"{row}\n" for row in given))
+        self.compare(got, wanted, options)
+
+    def ask_scan(self):
+        """The same for a scan of the records, whose matches come in any order."""
+        values = sorted({value for value, _ in self.records})
+        queries = {near_value(self.numbers, values, self.bits) for _ in range(5)}
+        written, first, last = self.choose_range()
+        with open("queries.txt", "w", encoding="ascii") as file:
+            file.writelines(f"{query:0{self.digits}x}\n" for query in queries)
+        options = ["--queries", "queries.txt", "-k", "3", "--ids", written]
+        got = run("scan", *options, "-", text=self.lines(sorted(self.records)))
+        wanted = [self.line(query, match) for query in queries for match in self.find(query, 3, first, last)]
+        self.compare("".join(sorted(got.splitlines(keepends=True))), sorted(wanted), ["scan", *options])
+
+    def compare(self, got, wanted, options):
+        if got.splitlines() != wanted:
+            print(f"FAILED: {options}: found\n{got}instead of\n" + "".join(f"{row}\n" for row in wanted))
+
+
+def main():
+    cases, seed = int(sys.argv[1]), int(sys.argv[2])
+    asked = 0
+    for number in range(cases):
+        case = Case(random.Random(seed + number))
+        for _ in range(6):
+            case.ask()
+        if case.records:
+            case.ask_scan()
+        asked += 7
+    print(f"figure: {cases} stores from seed {seed}: {asked} questions with ids, as a slow model answers them", file=sys.stderr)
+
+
+main()
