@@ -208,6 +208,34 @@ def test_queries():
         assert service.rows("/v1/query", []) == []
 
 
+def test_ids():
+    """Only records whose ids are in a range are found: one by one, together, and the nearest. The next request has all."""
+    records = near_data(1000)
+    build("ids.store", records)
+    ids = sorted(record[1] for record in records)
+    with Service("ids.store", "--max-matches", "10M") as service:
+        for first, last in [(ids[100], ids[600]), (0, ids[9]), (ids[900], 2**64 - 1), (ids[5], ids[5])]:
+            written = RANDOM.choice([f"{first}-{last}"] + [f"-{last}"] * (first == 0) + [f"{first}-"] * (last == 2**64 - 1))
+            allowed = [record for record in records if first <= record[1] <= last]
+            for count in [1, 40]:
+                queries = [near_query(records) for _ in range(count)]
+                expected = [matches(allowed, query, 3) for query in queries]
+                nearest = [[m for m in e if m[0] == e[0][0]] for e in expected]
+                answer = service.post("/v1/query", {"fingerprints": hexed(queries), "ids": written})
+                assert results(answer) == expected
+                assert service.rows(f"/v1/query?ids={written}", queries) == expected
+                limited = service.post(f"/v1/query?limit=1&ids={written}", {"fingerprints": hexed(queries)})
+                assert results(limited) == [e[:1] for e in expected]
+                assert [r["match_count"] for r in limited["results"]] == [len(e) for e in expected]
+                assert service.rows(f"/v1/nearest?ids={written}", queries) == nearest
+                assert service.rows(f"/v1/nearest?ids={written}&limit=2", queries) == [e[:2] for e in expected]
+                assert service.rows("/v1/query", queries) == [matches(records, query, 3) for query in queries]
+    sstore("build", "--quiet", "--no-ids", "unnumbered.store", "-", input="1\n")
+    with Service("unnumbered.store") as service:
+        for path in ["/v1/query?fp=1&ids=1-2", "/v1/nearest?fp=1&ids=7"]:
+            assert "the store has no ids" in service.get(path, status=400)["error"]
+
+
 def test_wide_distances():
     records = near_data(300)
     build("wide.store", records)
@@ -679,6 +707,10 @@ def test_refused_requests():
             ("GET", "/v1/query?fp=1&k=3.0", None, 400),
             ("GET", "/v1/query?fp=1&K=3", None, 400),
             ("GET", "/v1/query?fp=1&limit=x", None, 400),
+            ("GET", "/v1/query?fp=1&ids=", None, 400),
+            ("GET", "/v1/query?fp=1&ids=2-1", None, 400),
+            ("GET", "/v1/stat?ids=1-2", None, 400),
+            ("POST", "/v1/query", '{"fingerprints":["1"],"ids":7}', 400),
             ("GET", "/v1/query?fp=%00", None, 400),
             ("GET", "/v1/query?fp=1%00x", None, 400),
             ("GET", "/v1/query?fp=1&k=3%00x", None, 400),

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "input/id_range.h"
 #include "input/input_line.h"
 #include "input/padding.h"
 #include "output/json_read.h"
@@ -29,7 +30,7 @@ static const struct route_row {
 #define DELETE (1u << METHOD_DELETE)
 #define BIT(argument) (1u << ARGUMENT_##argument)
 #define ROWS_BITS (BIT(STORE) | BIT(SKIP_BAD) | BIT(MAX_BAD))
-#define QUERY_BITS (BIT(FP) | BIT(ID) | BIT(K) | BIT(LIMIT) | ROWS_BITS)
+#define QUERY_BITS (BIT(FP) | BIT(ID) | BIT(K) | BIT(LIMIT) | BIT(IDS) | ROWS_BITS)
     [ROUTE_QUERY] = {"/v1/query", "GET, HEAD, POST", GET | POST, QUERY_BITS},
     [ROUTE_NEAREST] = {"/v1/nearest", "GET, HEAD, POST", GET | POST, QUERY_BITS},
     [ROUTE_RECORDS] = {"/v1/records", "POST", POST, ROWS_BITS},
@@ -49,7 +50,8 @@ static const struct route_row {
 #undef GET
 };
 
-static const char *const argument_names[ARGUMENT_COUNT] = {"fp", "id", "k", "limit", "store", "skip_bad", "max_bad"};
+static const char *const argument_names[ARGUMENT_COUNT] = {"fp",    "id",  "k",        "limit",
+                                                           "store", "ids", "skip_bad", "max_bad"};
 
 const char *route_path(route which)
 {
@@ -246,12 +248,22 @@ static bool read_skipping(request *self, const char *const *arguments, reply *re
            reply_fail(reply_out, REPLY_BAD_REQUEST, "skip_bad: expected 1 or 0, found '%.100s'", text);
 }
 
+static bool read_ids(request *self, const char *text, reply *reply_out)
+{
+    line_fault fault;
+    self->filter = (sstore_id_filter)SSTORE_ID_FILTER_INIT;
+    self->has_filter = text != NULL;
+    return text == NULL || id_range_read(text, &self->filter, &fault) ||
+           reply_fail(reply_out, REPLY_BAD_REQUEST, "ids: %s", fault.reason);
+}
+
 static bool read_settings(request *self, const char *const *arguments, const store_names *stores, reply *reply_out)
 {
     uint64_t distance = 0;
     if (!read_number(arguments, ARGUMENT_K, &distance, reply_out) ||
         (arguments[ARGUMENT_K] != NULL && !set_distance(self, distance, reply_out)) ||
-        !read_number(arguments, ARGUMENT_LIMIT, &self->limit, reply_out) || !read_skipping(self, arguments, reply_out))
+        !read_number(arguments, ARGUMENT_LIMIT, &self->limit, reply_out) ||
+        !read_ids(self, arguments[ARGUMENT_IDS], reply_out) || !read_skipping(self, arguments, reply_out))
         return false;
     return arguments[ARGUMENT_STORE] == NULL || set_store(self, arguments[ARGUMENT_STORE], stores, reply_out);
 }
@@ -464,7 +476,7 @@ static bool take_setting(body_arguments *self, request_argument argument, json_v
         return fail_twice(name, reply_out);
     memcpy(self->texts[argument], value.text, length);
     self->texts[argument][length] = '\0';
-    if (argument == ARGUMENT_STORE)
+    if (argument == ARGUMENT_STORE || argument == ARGUMENT_IDS)
         expected = take_text(value, self->texts[argument]) ? NULL : "a string";
     else if (argument == ARGUMENT_SKIP_BAD)
         expected = kind == JSON_VIEW_TRUE || kind == JSON_VIEW_FALSE ? NULL : "true or false";
@@ -476,8 +488,8 @@ static bool take_setting(body_arguments *self, request_argument argument, json_v
 
 static bool read_object(request *self, bool writes, json_view object, const store_names *stores, reply *reply_out)
 {
-    static const request_argument settings[] = {ARGUMENT_STORE, ARGUMENT_SKIP_BAD, ARGUMENT_MAX_BAD, ARGUMENT_K,
-                                                ARGUMENT_LIMIT};
+    static const request_argument settings[] = {ARGUMENT_STORE, ARGUMENT_SKIP_BAD, ARGUMENT_MAX_BAD,
+                                                ARGUMENT_K,     ARGUMENT_LIMIT,    ARGUMENT_IDS};
     enum { SETTINGS = sizeof settings / sizeof *settings };
     const char *keys[1 + SETTINGS + 1] = {writes ? "records" : "fingerprints"};
     json_view values[1 + SETTINGS] = {{NULL, 0}};

@@ -33,6 +33,7 @@ typedef enum request_argument {
     ARGUMENT_K,
     ARGUMENT_LIMIT,
     ARGUMENT_STORE,
+    ARGUMENT_IDS,
     ARGUMENT_SKIP_BAD,
     ARGUMENT_MAX_BAD,
     ARGUMENT_COUNT
@@ -58,9 +59,11 @@ typedef struct request {
     uint64_t single[SSTORE_MAX_WORDS]; /* the room of a single fingerprint, */
     uint64_t single_id;                /* and of a single id */
     uint32_t distance;
-    bool has_distance; /* otherwise `distance` is not set */
-    uint64_t limit;    /* on the listed matches of a fingerprint */
-    uint32_t store;    /* its index, or REQUEST_ALL_STORES */
+    bool has_distance;       /* otherwise `distance` is not set */
+    uint64_t limit;          /* on the listed matches of a fingerprint */
+    uint32_t store;          /* its index, or REQUEST_ALL_STORES */
+    sstore_id_filter filter; /* of matches, if has_filter */
+    bool has_filter;
 
     uint64_t deadline_ns; /* by the clock of time_now_ns() */
 } request;

@@ -302,14 +302,24 @@ static uint64_t count_blocks(const queried_store *stores, uint32_t count)
     return blocks;
 }
 
+/* The filter of a request's matches, or NULL. */
+static const sstore_id_filter *filter_of(const request *req)
+{
+    return req->has_filter ? &req->filter : NULL;
+}
+
 /* Answer queries one by one, each in all stores. */
 static sstore_status query_singly(service *self, const request *req, const queried_store *stores, uint32_t store_count,
                                   match_list *list, sstore_error *error)
 {
     const uint64_t blocks = count_blocks(stores, store_count), begin = time_now_ns();
-    for (uint32_t i = 0; i < store_count; i++)
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; i < store_count && status == SSTORE_OK; i++) {
         sstore_cursor_set_stop(stores[i].use.cursor, match_list_should_stop, list);
-    const sstore_status status = query_each(req, stores, store_count, list, error);
+        status = sstore_cursor_set_filter(stores[i].use.cursor, filter_of(req), error);
+    }
+    if (status == SSTORE_OK)
+        status = query_each(req, stores, store_count, list, error);
     metrics_add(&self->metrics.blocks, count_blocks(stores, store_count) - blocks);
     if (req->count > 0) {
         const uint64_t mean = atomic_load_explicit(&self->mean_ns, memory_order_relaxed);
@@ -339,6 +349,7 @@ static sstore_status query_together(service *self, const request *req, const que
     options.progress_context = list;
     options.limit = list->limit;
     options.match_counts = list->found;
+    options.filter = filter_of(req);
     begin_store(list, from->index, &from->use);
     list->first_query = 0;
     const sstore_status status = walk_matches(from->use.store, req->fingerprints, req->count, from->distance, &options,
