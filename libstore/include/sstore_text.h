@@ -205,6 +205,13 @@ SSTORE_API void sstore_frequency_counter_free(sstore_frequency_counter *counter)
  * it. */
 SSTORE_API size_t sstore_text_recipe(const sstore_text_options *options, char *buffer, size_t size);
 
+/* Get the options whose recipe this is, such as that of a store, so that further texts are fingerprinted in the same
+ * way. `lexicon` becomes that of the options: the one that the recipe names, or NULL if it names none.
+ * Errors: ARGUMENT (no recipe of texts, or one with other stop words or weights than those of the lexicon),
+ * UNSUPPORTED (this library has another version of Unicode or of ICU, or was built without them). */
+SSTORE_API sstore_status sstore_text_options_of_recipe(const char *recipe, const sstore_lexicon *lexicon,
+                                                       sstore_text_options *options_out, sstore_error *error);
+
 #ifdef __cplusplus
 }
 #endif

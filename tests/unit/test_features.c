@@ -644,6 +644,64 @@ static void test_recipes_name_the_hash(void **state)
     }
 }
 
+/* The options of a recipe have this recipe. */
+static void test_options_of_recipes(void **state)
+{
+    sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT, found;
+    sstore_error error;
+    char recipe[512], again[512];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < 2 * 3 * 2 * 2 * WIDTHS * 5; i++) {
+        static const uint32_t shingles[] = {0, 1, 3, 17, 64};
+        options.kind = (sstore_feature_kind)(i % 2);
+        options.weighting = (sstore_weighting)(i / 2 % 3);
+        options.markup = (sstore_markup)(i / 6 % 2);
+        options.segmentation = (sstore_segmentation)(i / 12 % 2);
+        options.hash = widths[i / 24 % WIDTHS].hash;
+        options.fingerprint_bits = widths[i / 24 % WIDTHS].bits;
+        options.shingle = shingles[i / 24 / WIDTHS];
+        if (sstore_text_recipe(&options, recipe, sizeof recipe) == 0) /* such as characters cut by ICU */
+            continue;
+        testing_doing("%s", recipe);
+        assert_ok(sstore_text_options_of_recipe(recipe, NULL, &found, &error), &error);
+        assert_true(sstore_text_recipe(&found, again, sizeof again) > 0);
+        assert_string_equal(again, recipe);
+        assert_true(found.kind == options.kind && found.weighting == options.weighting);
+        count++;
+    }
+    assert_true(count >= 2 * 3 * 2 * WIDTHS * 5);
+}
+
+static void test_recipes_without_options(void **state)
+{
+    static const struct {
+        const char *recipe;
+        sstore_status status;
+    } cases[] = {
+        {"", SSTORE_ERROR_ARGUMENT},
+        {"pdq", SSTORE_ERROR_ARGUMENT},
+        {"sstore-text-1 ", SSTORE_ERROR_ARGUMENT},
+        {"sstore-text-2 features=words shingle=1 weights=sublinear hash=xxh3-64 unicode=15.0.0", SSTORE_ERROR_ARGUMENT},
+        {"sstore-text-1 features=lines shingle=1 weights=sublinear hash=xxh3-64 unicode=15.0.0", SSTORE_ERROR_ARGUMENT},
+        {"sstore-text-1 features=words shingle=65 weights=sublinear hash=xxh3-64 unicode=1", SSTORE_ERROR_ARGUMENT},
+        {"sstore-text-1 features=words shingle=01 weights=sublinear hash=xxh3-64 unicode=1", SSTORE_ERROR_ARGUMENT},
+        {"sstore-text-1 features=words shingle=1 weights=sublinear hash=md5 unicode=15.0.0", SSTORE_ERROR_ARGUMENT},
+        {"sstore-text-1 features=words shingle=1 weights=sublinear hash=xxh3-64 unicode=1 x", SSTORE_ERROR_ARGUMENT},
+        {"sstore-text-1 features=words shingle=1 stop-words=0123456789abcdef weights=sublinear hash=xxh3-64 unicode=1",
+         SSTORE_ERROR_ARGUMENT},
+        {"sstore-text-1 features=words shingle=1 weights=sublinear hash=xxh3-64 unicode=1.0", SSTORE_ERROR_UNSUPPORTED},
+        {"sstore-text-1 features=words shingle=1 weights=sublinear hash=xxh3-64 unicode=", SSTORE_ERROR_UNSUPPORTED},
+    };
+    sstore_text_options found;
+    sstore_error error;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        testing_doing("%s", cases[i].recipe);
+        assert_status(sstore_text_options_of_recipe(cases[i].recipe, NULL, &found, &error), cases[i].status, &error);
+    }
+    assert_status(sstore_text_options_of_recipe(NULL, NULL, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_text_options_of_recipe("", NULL, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+}
+
 static void test_results_of_a_fingerprinter(void **state)
 {
     sstore_fingerprinter *made = must_create(&widths[0], WORDS, 3, SSTORE_WEIGHTING_FREQUENCY);
@@ -842,6 +900,8 @@ int main(void)
         cmocka_unit_test_teardown(test_one_call, testing_teardown),
         cmocka_unit_test(test_widths_that_a_hash_lacks),
         cmocka_unit_test(test_recipes_name_the_hash),
+        cmocka_unit_test(test_options_of_recipes),
+        cmocka_unit_test(test_recipes_without_options),
         cmocka_unit_test(test_results_of_a_fingerprinter),
         cmocka_unit_test(test_markup_is_taken_away_before_all_else),
         cmocka_unit_test(test_values_of_the_specification),

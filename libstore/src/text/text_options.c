@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "text/lexicon.h"
@@ -126,4 +128,80 @@ size_t sstore_text_recipe(const sstore_text_options *options, char *buffer, size
         buffer[0] = '\0';
     return ss_text_options_take(options, &taken, NULL) == SSTORE_OK ? ss_text_recipe_write(&taken, false, buffer, size)
                                                                     : 0;
+}
+
+/* ----- from a recipe ----- */
+
+/* The value of a field, and what follows it. "" if there is none. */
+static const char *field_of(const char *recipe, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = strchr(recipe, ' '); at != NULL; at = strchr(at + 1, ' '))
+        if (strncmp(at + 1, name, length) == 0 && at[1 + length] == '=')
+            return at + 2 + length;
+    return "";
+}
+
+static bool is_value(const char *field, const char *value)
+{
+    const size_t length = strlen(value);
+    return strncmp(field, value, length) == 0 && (field[length] == ' ' || field[length] == '\0');
+}
+
+/* What the fields say. Those that make no sense become anything: the recipe is compared with that of the options. */
+static sstore_text_options read_fields(const char *recipe, const sstore_lexicon *lexicon)
+{
+    const char *weights = field_of(recipe, "weights"), *hash = field_of(recipe, "hash");
+    sstore_text_options found = SSTORE_TEXT_OPTIONS_INIT;
+    if (is_value(field_of(recipe, "features"), kind_names[SSTORE_FEATURE_KIND_CHARS]))
+        found.kind = SSTORE_FEATURE_KIND_CHARS;
+    for (int i = 0; i < (int)(sizeof weighting_names / sizeof *weighting_names); i++)
+        if (is_value(weights, weighting_names[i]))
+            found.weighting = (sstore_weighting)i;
+    found.shingle = (uint32_t)strtoul(field_of(recipe, "shingle"), NULL, 10);
+    found.markup = is_value(field_of(recipe, "markup"), "html") ? SSTORE_MARKUP_HTML : SSTORE_MARKUP_NONE;
+    found.segmentation = *field_of(recipe, "segment") != '\0' ? SSTORE_SEGMENTATION_ICU : SSTORE_SEGMENTATION_PAIRS;
+    found.hash = is_value(hash, "java128") ? SSTORE_FEATURE_HASH_JAVA128 : SSTORE_FEATURE_HASH_XXH3;
+    found.fingerprint_bits = is_value(hash, "xxh3-64") ? 64 : 128;
+    found.lexicon = lexicon;
+    return found;
+}
+
+/* Whether two recipes differ only in versions. */
+static bool differ_in_versions(const char *left, const char *right)
+{
+    static const char *const versions[] = {" unicode=", " segment=icu-"};
+    while (*left == *right && *left != '\0') {
+        size_t same = 1;
+        for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+            const size_t length = strlen(versions[i]);
+            if (strncmp(left, versions[i], length) == 0 && strncmp(right, versions[i], length) == 0)
+                same = length;
+        }
+        left += same > 1 ? same + strcspn(left + same, " ") : same;
+        right += same > 1 ? same + strcspn(right + same, " ") : same;
+    }
+    return *left == *right;
+}
+
+sstore_status sstore_text_options_of_recipe(const char *recipe, const sstore_lexicon *lexicon,
+                                            sstore_text_options *options_out, sstore_error *error)
+{
+    char own[SS_MAX_RECIPE + 1];
+    if (recipe == NULL || options_out == NULL)
+        return ss_fail_argument(error, "sstore_text_options_of_recipe: recipe and options_out must not be NULL");
+    const sstore_text_options found = read_fields(recipe, lexicon);
+    sstore_text_options taken;
+    if (strncmp(recipe, "sstore-text-1 ", 14) != 0)
+        return ss_fail_argument(error, "'%.200s' is no recipe of texts that this library knows", recipe);
+    const sstore_status status = ss_text_options_take(&found, &taken, error);
+    if (status != SSTORE_OK)
+        return status;
+    (void)ss_text_recipe_write(&taken, false, own, sizeof own);
+    if (strcmp(recipe, own) == 0) {
+        *options_out = taken;
+        return SSTORE_OK;
+    }
+    return ss_fail(error, differ_in_versions(recipe, own) ? SSTORE_ERROR_UNSUPPORTED : SSTORE_ERROR_ARGUMENT, 0, NULL,
+                   SSTORE_NO_OFFSET, "the recipe is '%.400s'; here texts would have '%.400s'", recipe, own);
 }
