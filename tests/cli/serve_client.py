@@ -20,6 +20,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.parse
 
 SEED = int(sys.argv[1]) if len(sys.argv) > 1 else int(os.environ.get("SSTORE_TEST_SEED", time.time_ns() % 2**32))
 RANDOM = random.Random(SEED)
@@ -1016,6 +1017,55 @@ def test_records_of_several_stores():
     with Service("bare.store", "--write") as service:
         assert "no ids" in service.get("/v1/records/7", status=400)["error"]
         assert service.send("DELETE", "/v1/records/7")[0] == 400
+
+
+def printed(texts, *options):
+    """The output of `sstore fingerprint` of lines, and the records in it."""
+    found = sstore("fingerprint", "--lines", *options, "-", input="".join(text + "\n" for text in texts)).stdout
+    rows = [line.split("\t") for line in found.splitlines() if not line.startswith("#")]
+    return found, [(int(fingerprint, 16), int(identifier)) for fingerprint, identifier in rows]
+
+
+def test_texts():
+    """The service makes the fingerprints that the command makes with the options of the store's recipe."""
+    words = [f"w{number}" for number in range(50)] + ["\u00c9clair", "\u6211\u4eec\u90fd\u7231"]
+    for options, bits in [([], 64), (["--shingle", "2", "--bits", "128"], 128), (["--features", "chars"], 64)]:
+        texts = [" ".join(RANDOM.choices(words, k=RANDOM.randint(3, 30))) for _ in range(100)]
+        lines, records = printed(texts, *options)
+        sstore("build", "--quiet", "--force", "texts.store", input=lines)
+        records = set(records)
+        with Service("texts.store", "--write") as service:
+            asked = RANDOM.sample(texts, 5) + [" ".join(RANDOM.choices(words, k=9))]
+            fingerprints = [fingerprint for fingerprint, _ in printed(asked, *options)[1]]
+            expected = [matches(records, fingerprint, 3) for fingerprint in fingerprints]
+            answer = service.post("/v1/query", {"texts": asked})
+            assert results(answer) == expected
+            assert [int(result["query"], 16) for result in answer["results"]] == fingerprints
+            nearest = service.post("/v1/nearest", {"texts": asked})
+            assert nearest == service.post("/v1/nearest", {"fingerprints": hexed(fingerprints, bits)})
+            quoted = urllib.parse.quote(asked[0])
+            assert results(service.get(f"/v1/query?text={quoted}")) == expected[:1]
+            service.post("/v1/records", {"records": [{"text": asked[5], "id": 1000}]})
+            records.add((fingerprints[5], 1000))
+            offered = service.post("/v1/offer", {"records": [{"text": asked[5]}], "k": 0})["results"][0]
+            assert not offered["is_new"] and int(offered["fingerprint"], 16) == fingerprints[5]
+            service.post("/v1/remove", {"records": [{"text": asked[0]}]})
+            records = {record for record in records if record[0] != fingerprints[0]}
+            assert results(service.post("/v1/query", {"texts": asked})) == [matches(records, f, 3) for f in fingerprints]
+            skipped = service.post("/v1/query?skip_bad=1", {"texts": [asked[1], " ", 7, asked[2]]})
+            assert results(skipped) == [matches(records, f, 3) for f in fingerprints[1:3]], skipped
+            assert skipped["bad_count"] == 2, skipped
+            refused = [{"texts": [""]}, {"texts": "a b"}, {"texts": [1]}, {"texts": ["a"], "fingerprints": ["1"]}, {}]
+            for body in refused:
+                service.post("/v1/query", body, status=400)
+            service.post("/v1/records", {"records": [{"text": "a b", "fingerprint": "1"}]}, status=400)
+            service.get("/v1/query?text=a&fp=1", status=400)
+            assert "no features" in service.get("/v1/query?text=", status=400)["error"]
+    build("plain.store", [(1, 1)])
+    with Service("plain.store") as service:
+        assert "no recipe of texts" in service.get("/v1/query?text=a", status=400)["error"]
+    with Service("texts.store", "plain.store") as service:
+        assert "different recipes" in service.post("/v1/query", {"texts": ["a"]}, status=400)["error"]
 
 
 def test_all_or_nothing():

@@ -30,10 +30,14 @@ static void open_service(uint32_t words)
                                      .max_matches = MAX_MATCHES,
                                      .threads = 1};
     sstore_write_options build = SSTORE_WRITE_OPTIONS_INIT;
+    sstore_text_options text = SSTORE_TEXT_OPTIONS_INIT;
     sstore_builder *builder;
+    char recipe[512];
     uint64_t given[RECORDS * MAX_WORDS];
     build.block_bytes = 256;
-    build.fingerprint_bits = 64 * words;
+    build.fingerprint_bits = text.fingerprint_bits = 64 * words;
+    if (sstore_text_recipe(&text, recipe, sizeof recipe) > 0) /* built with utf8proc */
+        build.recipe = recipe;
     path = strdup(scratch_path("request"));
     for (uint32_t i = 0; i < RECORDS; i++) {
         fingerprints[i][0] = (i % 4 + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ UINT64_C(1) << i;

@@ -319,9 +319,12 @@ static const char odd_bodies[][96] = {
 static bool reads(const char *body, request *read)
 {
     const store_names names = {.count = 0};
+    static text_rules texts;
+    const request_stores stores = {.names = &names, .bits = 64, .texts = &texts};
     reply answer = {.status = 0};
+    text_rules_add(&texts, "none");
     *read = (request){.route = ROUTE_QUERY, .method = METHOD_POST};
-    const bool is_read = request_read(read, body, strlen(body), &names, 64, &answer);
+    const bool is_read = request_read(read, body, strlen(body), &stores, &answer);
     assert_true(is_read || answer.status == REPLY_BAD_REQUEST);
     reply_free(&answer);
     return is_read;

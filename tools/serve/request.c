@@ -30,7 +30,7 @@ static const struct route_row {
 #define DELETE (1u << METHOD_DELETE)
 #define BIT(argument) (1u << ARGUMENT_##argument)
 #define ROWS_BITS (BIT(STORE) | BIT(SKIP_BAD) | BIT(MAX_BAD))
-#define QUERY_BITS (BIT(FP) | BIT(ID) | BIT(K) | BIT(LIMIT) | BIT(IDS) | ROWS_BITS)
+#define QUERY_BITS (BIT(FP) | BIT(ID) | BIT(TEXT) | BIT(K) | BIT(LIMIT) | BIT(IDS) | ROWS_BITS)
     [ROUTE_QUERY] = {"/v1/query", "GET, HEAD, POST", GET | POST, QUERY_BITS},
     [ROUTE_NEAREST] = {"/v1/nearest", "GET, HEAD, POST", GET | POST, QUERY_BITS},
     [ROUTE_RECORDS] = {"/v1/records", "POST", POST, ROWS_BITS},
@@ -50,7 +50,7 @@ static const struct route_row {
 #undef GET
 };
 
-static const char *const argument_names[ARGUMENT_COUNT] = {"fp",    "id",  "k",        "limit",
+static const char *const argument_names[ARGUMENT_COUNT] = {"fp",    "id",  "text",     "k",      "limit",
                                                            "store", "ids", "skip_bad", "max_bad"};
 
 const char *route_path(route which)
@@ -276,19 +276,24 @@ static bool read_single_id(request *self, const char *text, reply *reply_out)
     return read_whole("id", text, &self->single_id, &fault) || fail_fault(reply_out, &fault);
 }
 
+/* Read the parameter that says what is asked for: there is one. */
 static bool read_single(request *self, reply *reply_out)
 {
-    const char *text = self->arguments[ARGUMENT_FP], *id = self->arguments[ARGUMENT_ID];
+    const char *fingerprint = self->arguments[ARGUMENT_FP], *id = self->arguments[ARGUMENT_ID];
+    const char *text = self->arguments[ARGUMENT_TEXT];
     line_fault fault;
-    if ((text == NULL) == (id == NULL))
+    if ((fingerprint != NULL) + (id != NULL) + (text != NULL) != 1)
         return reply_fail(reply_out, REPLY_BAD_REQUEST,
-                          "expected a parameter fp, a fingerprint of %" PRIu32 " bits in hexadecimal digits, or id",
+                          "expected a parameter fp, a fingerprint of %" PRIu32
+                          " bits in hexadecimal digits, or id or text",
                           self->bits);
     if (id != NULL)
         return read_single_id(self, id, reply_out);
     self->fingerprints = self->single;
     self->count = 1;
-    return read_fingerprint(self, "fp", text, self->single, &fault) || fail_fault(reply_out, &fault);
+    return (text != NULL ? text_reader_take(&self->texts, "text", text, strlen(text), self->single, &fault)
+                         : read_fingerprint(self, "fp", fingerprint, self->single, &fault)) ||
+           fail_fault(reply_out, &fault);
 }
 
 /* ----- bodies ----- */
@@ -389,19 +394,37 @@ static bool read_fingerprint_row(request *self, json_view row, size_t place, lin
            read_json_fingerprint(self, row, name_item("fingerprints", place, "").text, to, fault);
 }
 
+static bool read_text_row(request *self, json_view row, size_t place, line_fault *fault)
+{
+    return text_reader_take_json(&self->texts, name_item("texts", place, "").text, row,
+                                 self->fingerprints + self->count * self->words, fault);
+}
+
+/* Read what a record is known by, or the fingerprint of its text. */
+static bool read_record_fingerprint(request *self, json_view fingerprint, json_view text, size_t place,
+                                    line_fault *fault)
+{
+    uint64_t *to = self->fingerprints + self->count * self->words;
+    if (text.text == NULL)
+        return read_json_fingerprint(self, fingerprint, name_item("records", place, ".fingerprint").text, to, fault);
+    if (fingerprint.text != NULL)
+        return line_fault_set(fault, "records[%zu]: expected a fingerprint or a text, found both", place);
+    return text_reader_take_json(&self->texts, name_item("records", place, ".text").text, text, to, fault);
+}
+
 /* The first row decides what all have: to be removed, a fingerprint or an id is enough. */
 static bool read_record_row(request *self, json_view row, size_t place, line_fault *fault)
 {
-    static const char *const keys[] = {"fingerprint", "id", NULL};
-    json_view values[2];
-    const json_view odd = json_view_members(row, keys, values), fingerprint = values[0], id = values[1];
+    static const char *const keys[] = {"fingerprint", "id", "text", NULL};
+    json_view values[3];
+    const json_view odd = json_view_members(row, keys, values), id = values[1];
     const bool has_id = id.text != NULL;
-    const bool has_fingerprint = fingerprint.text != NULL || !has_id || self->route != ROUTE_REMOVE;
+    const bool has_fingerprint = values[0].text != NULL || values[2].text != NULL || !has_id ||
+                                 self->route != ROUTE_REMOVE;
     if (odd.text != NULL)
         return line_fault_set(fault, "%s: unknown or repeated key '%.*s'", name_item("records", place, "").text,
                               shown_length(odd), odd.text + 1);
-    if ((has_fingerprint && !read_json_fingerprint(self, fingerprint, name_item("records", place, ".fingerprint").text,
-                                                   self->fingerprints + self->count * self->words, fault)) ||
+    if ((has_fingerprint && !read_record_fingerprint(self, values[0], values[2], place, fault)) ||
         (has_id && !read_json_id(id, name_item("records", place, ".id").text, &self->ids[self->count], fault)))
         return false;
     if (self->count == 0) {
@@ -434,9 +457,9 @@ static void drop_absent(request *self, bool are_records)
     }
 }
 
-static bool read_rows(request *self, bool writes, json_view list, reply *reply_out)
+static bool read_rows(request *self, row_fn read, json_view list, reply *reply_out)
 {
-    const row_fn read = writes ? read_record_row : read_fingerprint_row;
+    const bool writes = read == read_record_row;
     const size_t count = json_view_count(list);
     json_iterator rows = json_iterate(list);
     json_view row;
@@ -491,24 +514,30 @@ static bool read_object(request *self, bool writes, json_view object, const stor
     static const request_argument settings[] = {ARGUMENT_STORE, ARGUMENT_SKIP_BAD, ARGUMENT_MAX_BAD,
                                                 ARGUMENT_K,     ARGUMENT_LIMIT,    ARGUMENT_IDS};
     enum { SETTINGS = sizeof settings / sizeof *settings };
-    const char *keys[1 + SETTINGS + 1] = {writes ? "records" : "fingerprints"};
-    json_view values[1 + SETTINGS] = {{NULL, 0}};
+    const char *keys[1 + SETTINGS + 2] = {writes ? "records" : "fingerprints"};
+    json_view values[1 + SETTINGS + 1] = {{NULL, 0}};
     body_arguments arguments;
     size_t count = 0;
     memcpy(arguments.items, self->arguments, sizeof arguments.items);
     for (size_t i = 0; i < SETTINGS; i++)
         if ((routes[self->route].arguments >> settings[i] & 1) != 0)
             keys[++count] = argument_names[settings[i]];
+    if (!writes)
+        keys[count + 1] = "texts";
     const json_view odd = json_view_members(object, keys, values);
     if (odd.text != NULL)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "unknown or repeated key '%.*s'", shown_length(odd),
                           odd.text + 1);
-    if (json_view_kind(values[0]) != JSON_VIEW_LIST)
-        return reply_fail(reply_out, REPLY_BAD_REQUEST, "expected an object with a list '%s'", keys[0]);
+    const bool are_texts = !writes && values[count + 1].text != NULL;
+    const json_view list = values[are_texts ? count + 1 : 0];
+    if (json_view_kind(list) != JSON_VIEW_LIST || (are_texts && values[0].text != NULL))
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "expected an object with %s '%s'",
+                          writes ? "a list" : "a list 'texts' or", keys[0]);
     for (size_t i = 0; i < count; i++)
         if (!take_setting(&arguments, settings[i], values[i + 1], reply_out))
             return false;
-    return read_settings(self, arguments.items, stores, reply_out) && read_rows(self, writes, values[0], reply_out);
+    const row_fn read = writes ? read_record_row : are_texts ? read_text_row : read_fingerprint_row;
+    return read_settings(self, arguments.items, stores, reply_out) && read_rows(self, read, list, reply_out);
 }
 
 static bool read_json(request *self, bool writes, const char *body, size_t size, const store_names *stores,
@@ -523,18 +552,19 @@ static bool read_json(request *self, bool writes, const char *body, size_t size,
     return read_object(self, writes, object, stores, reply_out);
 }
 
-bool request_read(request *self, const char *body, size_t size, const store_names *stores, uint32_t bits,
-                  reply *reply_out)
+bool request_read(request *self, const char *body, size_t size, const request_stores *stores, reply *reply_out)
 {
     const bool writes = request_writes(self), has_body = self->method == METHOD_POST;
-    self->bits = bits;
-    self->words = (bits + 63) / 64;
-    if (has_body && (self->arguments[ARGUMENT_FP] != NULL || self->arguments[ARGUMENT_ID] != NULL))
+    self->bits = stores->bits;
+    self->words = (stores->bits + 63) / 64;
+    self->texts.rules = stores->texts;
+    if (has_body && (self->arguments[ARGUMENT_FP] != NULL || self->arguments[ARGUMENT_ID] != NULL ||
+                     self->arguments[ARGUMENT_TEXT] != NULL))
         return reply_fail(reply_out, REPLY_BAD_REQUEST,
-                          "the parameters 'fp' and 'id' are for GET; POST has fingerprints in its body");
+                          "the parameters 'fp', 'id' and 'text' are for GET; POST has fingerprints in its body");
     if (has_body && !self->is_binary)
-        return read_json(self, writes, body, size, stores, reply_out);
-    if (!read_settings(self, self->arguments, stores, reply_out))
+        return read_json(self, writes, body, size, stores->names, reply_out);
+    if (!read_settings(self, self->arguments, stores->names, reply_out))
         return false;
     if (has_body)
         return read_binary(self, writes, body, size, reply_out);
@@ -549,6 +579,7 @@ void request_free(request *self)
         free(self->fingerprints);
     if (self->ids != &self->single_id)
         free(self->ids);
+    text_reader_free(&self->texts);
     skipped_rows_free(&self->skipped);
     self->fingerprints = self->ids = NULL;
 }

@@ -5,6 +5,7 @@
 #ifndef REQUEST_H
 #define REQUEST_H
 
+#include "serve/request_text.h"
 #include "serve/skipped_rows.h"
 
 typedef enum route {
@@ -30,6 +31,7 @@ typedef enum request_method { METHOD_GET, METHOD_POST, METHOD_DELETE } request_m
 typedef enum request_argument {
     ARGUMENT_FP,
     ARGUMENT_ID,
+    ARGUMENT_TEXT,
     ARGUMENT_K,
     ARGUMENT_LIMIT,
     ARGUMENT_STORE,
@@ -66,6 +68,8 @@ typedef struct request {
     bool has_filter;
 
     uint64_t deadline_ns; /* by the clock of time_now_ns() */
+
+    text_reader texts;
 } request;
 
 /* Names of stores, by which requests choose one. */
@@ -73,6 +77,13 @@ typedef struct store_names {
     char **items;
     uint32_t count;
 } store_names;
+
+/* What a request must know of the stores: all have fingerprints of `bits` bits. */
+typedef struct request_stores {
+    const store_names *names;
+    uint32_t bits;
+    const text_rules *texts;
+} request_stores;
 
 /* Begin with a request line and the headers Content-Type and Accept, which may be NULL. False, here and below: the
  * reply is an error. */
@@ -82,9 +93,8 @@ bool request_begin(request *self, const char *method, const char *path, const ch
 /* Take an argument of the query string. It must stay until the request is freed; `value` may be NULL. */
 bool request_take_argument(request *self, const char *name, const char *value, reply *reply_out);
 
-/* Read the arguments and the body. All stores have fingerprints of `bits` bits. */
-bool request_read(request *self, const char *body, size_t size, const store_names *stores, uint32_t bits,
-                  reply *reply_out);
+/* Read the arguments and the body. */
+bool request_read(request *self, const char *body, size_t size, const request_stores *stores, reply *reply_out);
 
 void request_free(request *self);
 

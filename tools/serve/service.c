@@ -43,6 +43,17 @@ static bool allocate(service *self, uint32_t count)
            (self->writers != NULL || !self->options.allows_writes);
 }
 
+static int take_recipe(service *self, uint32_t index)
+{
+    sstore_error error;
+    store_use use;
+    if (served_store_acquire(self->stores[index], false, &use, &error) != SSTORE_OK)
+        return message_error(&error);
+    text_rules_add(&self->texts, store_use_statistics(&use)->recipe);
+    served_store_release(self->stores[index], &use);
+    return EXIT_DONE;
+}
+
 static int open_store(service *self, uint32_t index, const char *path)
 {
     sstore_error error;
@@ -77,7 +88,8 @@ int service_open(service *self, char *const *paths, uint32_t count, const servic
     *self = (service){.options = *options};
     int code = allocate(self, count) ? EXIT_DONE : message_print("out of memory");
     for (uint32_t i = 0; i < count && code == EXIT_DONE; i++)
-        code = open_store(self, i, paths[i]);
+        if ((code = open_store(self, i, paths[i])) == EXIT_DONE)
+            code = take_recipe(self, i);
     return code;
 }
 
@@ -639,7 +651,8 @@ void service_answer(service *self, job *queued)
 service_lane service_read(service *self, job *queued, const char *body, size_t size)
 {
     request *req = &queued->request;
-    if (!request_read(req, body, size, &self->names, self->bits, &queued->reply))
+    const request_stores stores = {.names = &self->names, .bits = self->bits, .texts = &self->texts};
+    if (!request_read(req, body, size, &stores, &queued->reply))
         return SERVICE_NOW;
     if (request_writes(req))
         return SERVICE_WRITE;

@@ -23,6 +23,7 @@ typedef struct service {
     service_options options;
     store_names names;
     uint32_t bits;          /* of a fingerprint of each store, without those that --pad fills up */
+    text_rules texts;       /* of all stores, if they have one recipe */
     served_store **stores;  /* names.count of them */
     store_writer **writers; /* as many, or NULL */
     sstore_error *failures; /* of each store: the last refresh, to report a failure once */
