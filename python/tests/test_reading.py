@@ -58,6 +58,36 @@ def test_queries(folder: pathlib.Path, rng: np.random.Generator, io: Any) -> Non
 
 
 @pytest.mark.parametrize("words", [1, 3])
+def test_ids(folder: pathlib.Path, rng: np.random.Generator, words: int) -> None:
+    fps = rng.integers(0, 4, (400, words), dtype=np.uint64)
+    ids = np.arange(400, dtype=np.uint64)
+    given = fps[:, 0] if words == 1 else fps
+    sstore.build(folder / "store", given, ids)
+    sstore.build(folder / "bare", given, bits=64 * words, no_ids=True)
+    far = np.array([[bin(x).count("1") for x in row] for row in (fps ^ fps[0]).tolist()]).sum(axis=1)
+    with sstore.open(folder / "store") as store, sstore.open(folder / "bare") as bare:
+        for first, last in ((100, 199), (None, 7), (390, None), (None, None), (398, 1 << 63), (400, None)):
+            low, high = 0 if first is None else first, 399 if last is None else last
+            wanted = [i for i in range(400) if far[i] <= 1 and low <= i <= high]
+            assert sorted(store.query(given[0], 1, ids=(first, last)).id.tolist()) == wanted
+            assert store.count(given[0], 1, ids=(first, last)) == len(wanted)
+            assert sorted(store.query_batch(given[:1], 1, ids=(first, last)).id.tolist()) == wanted
+            nearest = sorted((int(far[i]), *fps[i].tolist(), i) for i in range(400) if low <= i <= high)[:5]
+            assert store.nearest(given[0], limit=5, ids=(first, last)).id.tolist() == [row[-1] for row in nearest]
+            assert store.count(given[0], 1) == int((far <= 1).sum())  # a filter does not stay
+        for wrong in ((2, 1), (-1, 3), (0, 1 << 64)):
+            with pytest.raises(sstore.ArgumentError, match="ids: "):
+                store.query(given[0], ids=wrong)
+        with pytest.raises(TypeError, match="the first and the last id"):
+            store.count(given[0], ids=7)  # type: ignore[arg-type]
+        for call in (bare.query, bare.nearest, bare.count):
+            with pytest.raises(sstore.ArgumentError, match="the store has no ids"):
+                call(given[0], ids=(1, 2))
+        with pytest.raises(sstore.ArgumentError, match="the store has no ids"):
+            bare.query_batch(given[:1], ids=(1, 2))
+
+
+@pytest.mark.parametrize("words", [1, 3])
 def test_get(folder: pathlib.Path, rng: np.random.Generator, words: int) -> None:
     fps = rng.integers(0, 1 << 64, (500, words), dtype=np.uint64)
     for largest in (1 << 8, 1 << 40):

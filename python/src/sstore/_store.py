@@ -47,6 +47,8 @@ _IO_MODES = {
 }
 _BATCH_SIZE = 1 << 20
 
+IdRange = tuple[Optional[int], Optional[int]]
+
 
 @dataclass(frozen=True)
 class TableStatistics:
@@ -206,6 +208,23 @@ def build_distance_or_own(distance: Optional[int], words: int) -> int:
     return int(lib.SSTORE_OWN_DISTANCE) if distance is None else build_distance(distance, words)
 
 
+def filter_of(ids: Optional[IdRange]) -> Any:
+    """The library's filter for a range of ids; None: NULL."""
+    if ids is None:
+        return ffi.NULL
+    largest = (1 << 64) - 1
+    try:
+        first, last = ids
+    except (TypeError, ValueError):
+        raise TypeError(f"ids: expected the first and the last id, found {ids!r}") from None
+    made = result("sstore_id_filter")
+    made.min_id = 0 if first is None else number_of(first, "ids", largest)
+    made.max_id = largest if last is None else number_of(last, "ids", largest)
+    if made.min_id > made.max_id:
+        raise ArgumentError(f"ids: the first one, {first}, is above the last one, {last}")
+    return made
+
+
 def copy_fields(kind: Any, source: Any, **others: Any) -> Any:
     """Make a dataclass of a struct with fields of the same names."""
     values: dict[str, Any] = {}
@@ -231,6 +250,11 @@ class _Cursor:
         self.match_bytes = 8 * words + 12
         self.view = b""
         self.capacity = 0
+
+    def filter(self, ids: Optional[IdRange]) -> None:
+        """Let the next queries find only records with these ids; None: all."""
+        call = Call()
+        call.check(lib.sstore_cursor_set_filter(self.native, filter_of(ids), call.error))
 
     def see(self) -> None:
         """Let `view` be the packed matches, which have a new place if there are more than `capacity`."""
@@ -406,13 +430,19 @@ class Store:
         except IndexError:
             return _Cursor(self._open(), self._words), cursors
 
-    def _query_wide(self, fingerprint: Fingerprint, distance: int, nearest: bool, limit: int) -> Matches:
-        """As _query(), also for fingerprints that are no int, and of any width."""
+    def _query_wide(
+        self, fingerprint: Fingerprint, distance: int, nearest: bool, limit: int, ids: Optional[IdRange] = None
+    ) -> Matches:
+        """As _query(), also for fingerprints that are no int, and of any width; and for some ids only."""
         largest, name = self._words * lib.SSTORE_MAX_DISTANCE, "max_distance" if nearest else "distance"
         value, distance = one(fingerprint, "fingerprint", self._words), number_of(distance, name, largest)
         cursor, cursors = self._take_cursor()
         answer = cursor.answer
+        if ids is not None:
+            cursor.filter(ids)
         count = lib.sspy_query_words(cursor.native, pointer(value), distance, nearest, limit, answer)
+        if ids is not None:
+            cursor.filter(None)
         if count < 0:
             error = error_of(ffi.addressof(answer, "error"))
             cursor.capacity = 0  # the memory may have moved
@@ -461,7 +491,12 @@ class Store:
         return self._distance if distance is None else number_of(distance, "distance", largest)
 
     def query(
-        self, fingerprint: Fingerprint, distance: Optional[int] = None, *, limit: Optional[int] = None
+        self,
+        fingerprint: Fingerprint,
+        distance: Optional[int] = None,
+        *,
+        limit: Optional[int] = None,
+        ids: Optional[IdRange] = None,
     ) -> Matches:
         """The records within a distance of a fingerprint, each once, ascending by distance, fingerprint and id.
 
@@ -474,6 +509,8 @@ class Store:
             distance: in bits, 0 to 64 for each word; None: the store's own.
             limit: only the first ones, at least 1; None: all. Of a fingerprint with many ids, no more are read.
                 count() tells how many there are.
+            ids: only records with ids from the first to the last one of this pair, both included; None in the pair:
+                no bound. So ids that are times give windows. Other records are neither counted nor limited.
 
         Returns:
             The columns fingerprint (uint64), id (uint64; in a store with ids) and distance (uint32), each of shape
@@ -482,30 +519,46 @@ class Store:
             The arrays are read-only.
 
         Raises:
-            ArgumentError: the distance, the fingerprint or the limit is out of range, or the store is closed.
+            ArgumentError: the distance, the fingerprint, the limit or the ids are out of range, the store has no ids
+                to choose by, or it is closed.
             FileError, DamagedError: a block cannot be read, or is damaged.
         """
-        return self._query(fingerprint, self._distance if distance is None else distance, False, limit_of(limit))
+        near = self._distance if distance is None else distance
+        if ids is not None:
+            return self._query_wide(fingerprint, near, False, limit_of(limit), ids)
+        return self._query(fingerprint, near, False, limit_of(limit))
 
     def nearest(
-        self, fingerprint: Fingerprint, max_distance: Optional[int] = None, *, limit: Optional[int] = None
+        self,
+        fingerprint: Fingerprint,
+        max_distance: Optional[int] = None,
+        *,
+        limit: Optional[int] = None,
+        ids: Optional[IdRange] = None,
     ) -> Matches:
         """The nearest records to a fingerprint, up to max_distance: with a limit so many, ascending by distance,
         fingerprint and id; without one, all at the smallest distance at which there are any.
 
-        The columns and the errors are those of query(). max_distance None: at any distance, so every store with records
-        has a match. For many fingerprints, query_batch() with a limit does the same.
+        The columns, the ids and the errors are those of query(). max_distance None: at any distance, so every store
+        with records has a match. For many fingerprints, query_batch() with a limit does the same.
         """
-        return self._query(fingerprint, self.bits if max_distance is None else max_distance, True, limit_of(limit))
+        near = self.bits if max_distance is None else max_distance
+        if ids is not None:
+            return self._query_wide(fingerprint, near, True, limit_of(limit), ids)
+        return self._query(fingerprint, near, True, limit_of(limit))
 
-    def count(self, fingerprint: Fingerprint, distance: Optional[int] = None) -> int:
+    def count(self, fingerprint: Fingerprint, distance: Optional[int] = None, *, ids: Optional[IdRange] = None) -> int:
         """The number of records within a distance of a fingerprint. Arguments and errors are those of query()."""
         value, near = one(fingerprint, "fingerprint", self._words), self._own_or(distance)
         cursor, cursors = self._take_cursor()
+        if ids is not None:
+            cursor.filter(ids)
         answer = cursor.answer
         count, error = ffi.addressof(answer, "count"), ffi.addressof(answer, "error")
         status = lib.sstore_query_columns(cursor.native, pointer(value), near, ffi.NULL, 0, count, error)
         found, failure = int(answer.count), None if status == lib.SSTORE_OK else error_of(error)
+        if ids is not None:
+            cursor.filter(None)
         cursors.append(cursor)
         if failure is not None:
             raise failure
@@ -516,6 +569,7 @@ class Store:
         fingerprints: ArrayLike,
         distance: Optional[int],
         limit: Optional[int],
+        ids: Optional[IdRange],
         threads: int,
         skip_bad: SkipBad,
         progress: ProgressOption,
@@ -525,14 +579,14 @@ class Store:
         bad.tell()
         queries, rows = given.fingerprints, given.rows
         data = pointer(queries)
-        call = Call(progress)
+        call, filter = Call(progress), filter_of(ids)
         iterator = call.iterate(
             lib.sstore_iterate_matches,
             native,
             data,
             len(queries),
             self._own_or(distance),
-            call.options("sstore_batch_options", threads=threads, limit=limit_of(limit)),
+            call.options("sstore_batch_options", threads=threads, limit=limit_of(limit), filter=filter),
             keep=(native, data),
         )
 
@@ -554,6 +608,7 @@ class Store:
         distance: Optional[int] = None,
         *,
         limit: Optional[int] = None,
+        ids: Optional[IdRange] = None,
         threads: int = 0,
         skip_bad: SkipBad = False,
         progress: ProgressOption = False,
@@ -565,6 +620,7 @@ class Store:
                 (n, words), a sequence of int or of bytes, or Arrow data.
             distance: in bits, 0 to 64 for each word; None: the store's own.
             limit: only the first records of each fingerprint, at least 1; None: all. No more ids are read.
+            ids: only records with these ids, as query() takes them.
             threads: 0: all that the process may use.
             skip_bad: as build() takes it. Rows that are skipped have no matches.
             progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
@@ -579,7 +635,7 @@ class Store:
             FileError, DamagedError: a block cannot be read, or is damaged.
             OutOfMemoryError: the matches do not fit in memory; iter_query_batch() then serves.
         """
-        return self._match_results(fingerprints, distance, limit, threads, skip_bad, progress).all()
+        return self._match_results(fingerprints, distance, limit, ids, threads, skip_bad, progress).all()
 
     def iter_query_batch(
         self,
@@ -587,6 +643,7 @@ class Store:
         distance: Optional[int] = None,
         *,
         limit: Optional[int] = None,
+        ids: Optional[IdRange] = None,
         batch_size: int = _BATCH_SIZE,
         threads: int = 0,
         skip_bad: SkipBad = False,
@@ -594,7 +651,7 @@ class Store:
     ) -> Batches[BatchMatches]:
         """The same as query_batch(), in batches of batch_size rows; the last one may have fewer."""
         return Batches(
-            lambda: self._match_results(fingerprints, distance, limit, threads, skip_bad, progress), batch_size
+            lambda: self._match_results(fingerprints, distance, limit, ids, threads, skip_bad, progress), batch_size
         )
 
     def explain(self, fingerprint: Fingerprint, distance: Optional[int] = None) -> list[TableExplanation]:
