@@ -62,11 +62,11 @@ class Case:
             (f"{first}-{last}", first, last), (f"{first}-", first, 1 << 64), (f"-{last}", 0, last), (f"{last}", last, last),
         ])
 
-    def find(self, query, distance, first, last):
+    def find(self, query, distance, first, last, excluded=None):
         found = []
         for value, number in self.records:
             far = bin(value ^ query).count("1")
-            if far <= distance and first <= number <= last:
+            if far <= distance and first <= number <= last and number != excluded:
                 found.append((far, value, number))
         return sorted(found)
 
@@ -74,29 +74,48 @@ class Case:
         far, value, number = match
         return f"{query:0{self.digits}x}\t{value:0{self.digits}x}\t{far}\t{number}"
 
+    def choose_queries(self):
+        """Fingerprints, most of them near records, and ids, most of them of these records."""
+        records, count = sorted(self.records), self.numbers.choice([1, 1, 3, 30])
+        values, made = [value for value, _ in records], []
+        for _ in range(count):
+            value, number = self.numbers.choice(records) if records else (0, 0)
+            if self.numbers.random() < 0.3:
+                value, number = near_value(self.numbers, values, self.bits), self.numbers.randint(0, 300)
+            made.append((value, number))
+        return made
+
     def ask(self):
         """Ask one question, and compare the answer with that of the model."""
         numbers = self.numbers
-        values = sorted({value for value, _ in self.records})
-        queries = [near_value(numbers, values, self.bits) for _ in range(numbers.choice([1, 1, 3, 30]))]
+        queries = self.choose_queries()
         written, first, last = self.choose_range()
         distance = numbers.choice([0, 3, 3, 5, self.bits])
         limit = numbers.choice([None, None, 1, 3, 1000])
-        nearest, counts = numbers.random() < 0.3, numbers.random() < 0.3
+        nearest, counts, excludes, shows = (numbers.random() < share for share in (0.3, 0.3, 0.4, 0.4))
         options = ["-k", str(distance), "--ids", written, "--output-radix", "hex"]
         options += ["--nearest"] * nearest + ["--count"] * counts + (["--limit", str(limit)] if limit else [])
+        options += ["--exclude-self"] * excludes + ["--query-ids"] * shows
+        given = [f"{value:0{self.digits}x}" for value, _ in queries]
+        by_id = excludes and queries[0] in self.records and numbers.random() < 0.5
+        if by_id:
+            number = queries[0][1]
+            queries = [record for record in sorted(self.records) if record[1] == number]
         wanted = []
-        for query in queries:
-            found = self.find(query, distance, first, last)
+        for query, number in queries:
+            found = self.find(query, distance, first, last, number if excludes else None)
             if nearest and limit is None:
                 found = [match for match in found if match[0] == found[0][0]]
             found = found[:limit]
-            wanted += [f"{query:0{self.digits}x}\t{len(found)}"] if counts else [self.line(query, m) for m in found]
-        given = [f"{query:0{self.digits}x}" for query in queries]
-        if numbers.random() < 0.5:
+            rows = [f"{query:0{self.digits}x}\t{len(found)}"] if counts else [self.line(query, m) for m in found]
+            wanted += [f"{row}\t{number}" if shows else row for row in rows]
+        if by_id:
+            got = run("query", *options, "--id", str(queries[0][1]), "made.store")
+        elif not excludes and not shows and numbers.random() < 0.5:
             got = run("query", *options, "made.store", *given)
         else:
-            got = run("query", *options, "--input", "-", "made.store", text="".join(f"{row}\n" for row in given))
+            source = numbers.choice([["--input", "-"], []])
+            got = run("query", *options, *source, "made.store", text=self.lines(queries))
         self.compare(got, wanted, options)
 
     def ask_scan(self):

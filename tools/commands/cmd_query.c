@@ -25,6 +25,7 @@ typedef struct arguments {
     bool nearest, count, json;
     uint64_t limit; /* on the printed matches of a query */
     id_range ids;
+    bool query_ids, exclude_self;
     radix_form output_radix;
     uint32_t threads;
     header_mode header;
@@ -49,6 +50,10 @@ static const command_option options[] = {
      .common = true},
     {"limit", 0, "N", "print or count the first N matches of each query", OPTION_NUMBER, OPTION_FIELD(arguments, limit),
      .min = 1, .max = UINT64_MAX, .common = true},
+    {"query-ids", 0, NULL, "also print the id that each query has in its input", OPTION_FLAG,
+     OPTION_FIELD(arguments, query_ids)},
+    {"exclude-self", 0, NULL, "leave out records that have the id of the query", OPTION_FLAG,
+     OPTION_FIELD(arguments, exclude_self)},
     {"json", 0, NULL, "print one JSON object per line", OPTION_FLAG, OPTION_FIELD(arguments, json), .common = true},
     ID_TABLE_OPTION(arguments, id_table),
     {"output-radix", 0, "RADIX", "print fingerprints as hex (default), dec, signed, base64, base32 or bin",
@@ -126,6 +131,12 @@ static int read_operands(const arguments *args, const input_shape *shape, line_f
     return EXIT_DONE;
 }
 
+/* The option that needs queries with ids, or NULL. */
+static const char *option_with_ids(const arguments *args)
+{
+    return args->exclude_self ? "--exclude-self" : args->query_ids ? "--query-ids" : NULL;
+}
+
 /* Wrong arguments end the process with a usage error. */
 static void check_arguments(const arguments *args)
 {
@@ -134,6 +145,8 @@ static void check_arguments(const arguments *args)
         message_usage_error("expected either FINGERPRINT operands or --input, found both");
     if (args->id_given != NULL && (args->input != NULL || given->count > 0))
         message_usage_error("--id takes the place of FINGERPRINT operands and --input: leave one of them out");
+    if (option_with_ids(args) != NULL && given->count > 0 && !reads_stdin(args))
+        message_usage_error("%s needs queries with ids: --input, standard input or --id", option_with_ids(args));
     if (!reads_stdin(args))
         (void)read_operands(args, &(input_shape){.words = 0}, args->format.lines, NULL);
     if (args->explain && (args->input != NULL || args->id_given != NULL || given->count != 1 || reads_stdin(args)))
@@ -154,20 +167,24 @@ typedef struct query_session {
     input_shape shape; /* of queries */
     sstore *store;
     sstore_cursor *cursor;
-    const sstore_id_filter *filter; /* of all answers, or NULL */
+    sstore_id_filter filter; /* of the current queries, if has_filter */
+    bool has_filter;
     output_style style;
+    output_notes notes;
     id_names names;
     uint32_t words; /* of a fingerprint */
     uint32_t distance;
-    sstore_columns few; /* of one query */
-    uint64_t *operands; /* the queries that operands are, or --id */
+    sstore_columns few;    /* of one query */
+    uint64_t *operands;    /* the queries that operands are, or --id */
+    uint64_t *operand_ids; /* of --id */
     size_t operand_count, operand_capacity;
     record_batch chunk;    /* queries to answer together */
     double input_fraction; /* that is answered; negative: unknown */
 
-    const uint64_t *queries; /* that are being answered */
-    uint64_t answered;       /* number of queries before them */
-    uint64_t *counts;        /* of the matches of each, for --count */
+    const uint64_t *queries;   /* that are being answered */
+    const uint64_t *query_ids; /* and their ids, or NULL */
+    uint64_t answered;         /* number of queries before them */
+    uint64_t *counts;          /* of the matches of each, for --count */
     size_t count_capacity;
 } query_session;
 
@@ -204,21 +221,35 @@ static int read_records_of_id(query_session *session)
         return message_print("out of memory");
     if (status != SSTORE_OK)
         return message_error(&error);
-    return session->operand_count > 0 ? EXIT_DONE
-                                      : message_print("%s: no record has the id %" PRIu64, args->store, args->id);
+    if (session->operand_count == 0)
+        return message_print("%s: no record has the id %" PRIu64, args->store, args->id);
+    session->operand_ids = allocate_or_exit(session->operand_count, sizeof *session->operand_ids);
+    for (size_t i = 0; i < session->operand_count; i++)
+        session->operand_ids[i] = args->id;
+    return EXIT_DONE;
 }
 
-/* Let the cursor find only records with the ids of --ids. Returns an exit code. */
-static int set_filter(query_session *session)
+/* Begin with the filter of --ids and --exclude-self. Returns an exit code. */
+static int open_filter(query_session *session)
 {
     const arguments *args = session->args;
-    sstore_error error;
-    if (args->ids.text == NULL)
+    session->filter = args->ids.filter;
+    session->has_filter = args->ids.text != NULL || args->exclude_self;
+    if (!session->has_filter || session->style.has_ids)
         return EXIT_DONE;
-    if (!session->style.has_ids)
-        return message_print("%s: the store has no ids, so --ids is not possible; leave it out", args->store);
-    session->filter = &args->ids.filter;
-    return message_status(sstore_cursor_set_filter(session->cursor, session->filter, &error), &error);
+    return message_print("%s: the store has no ids, so %s is not possible; leave it out", args->store,
+                         args->exclude_self ? "--exclude-self" : "--ids");
+}
+
+static void print_head(query_session *session)
+{
+    const arguments *args = session->args;
+    char columns[128];
+    snprintf(columns, sizeof columns, "%s%s", args->count ? "query\tcount" : MATCH_COLUMNS,
+             args->query_ids ? "\tquery_id" : "");
+    output_head(&session->style, args->header, columns);
+    if (args->query_ids)
+        session->style.notes = &session->notes;
 }
 
 /* Returns an exit code. Close the session in any case. */
@@ -259,11 +290,11 @@ static int open_session(query_session *session, const arguments *args)
     else if (!reads_stdin(args))
         code = read_operands(args, &session->shape, session->format.lines, session->operands);
     if (code == EXIT_DONE)
-        code = set_filter(session);
+        code = open_filter(session);
     if (code == EXIT_DONE)
         code = id_names_open(&session->names, args->id_table, args->store, &session->style);
     if (code == EXIT_DONE && !args->explain)
-        output_head(&session->style, args->header, args->count ? "query\tcount" : MATCH_COLUMNS);
+        print_head(session);
     return code;
 }
 
@@ -274,6 +305,7 @@ static void close_session(query_session *session)
     free(session->few.distance);
     free(session->counts);
     free(session->operands);
+    free(session->operand_ids);
     record_batch_free(&session->chunk);
     sstore_cursor_free(session->cursor);
     sstore_close(session->store);
@@ -282,9 +314,17 @@ static void close_session(query_session *session)
 
 /* ----- printing ----- */
 
+/* Set what is printed of query `index` behind the usual columns. */
+static void set_notes(query_session *session, uint64_t index)
+{
+    if (session->args->query_ids)
+        session->notes.query_id = session->query_ids + index;
+}
+
 static int print_match(void *context, const sstore_match *match)
 {
-    const query_session *session = context;
+    query_session *session = context;
+    set_notes(session, match->query_index);
     return !output_match(&session->style, session->queries + session->words * match->query_index, match);
 }
 
@@ -296,9 +336,10 @@ static int count_match(void *context, const sstore_match *match)
 }
 
 /* Print the number of matches of query `index`. */
-static bool print_count(const query_session *session, size_t index, uint64_t count)
+static bool print_count(query_session *session, size_t index, uint64_t count)
 {
     const uint64_t limit = session->args->limit;
+    set_notes(session, index);
     return output_count(&session->style, session->queries + session->words * index, count < limit ? count : limit);
 }
 
@@ -311,7 +352,17 @@ static int report(void *context, const sstore_progress *progress)
     return 0;
 }
 
-static int answer_batch(query_session *session, const uint64_t *queries, size_t count, uint32_t distance)
+/* Begin with other queries. Their ids are NULL if they have none. */
+static void set_queries(query_session *session, const uint64_t *queries, const uint64_t *ids)
+{
+    session->queries = queries;
+    session->query_ids = ids;
+    if (session->args->exclude_self)
+        session->filter.excluded_ids = ids;
+}
+
+/* Answer the first `count` queries. */
+static int answer_batch(query_session *session, size_t count, uint32_t distance)
 {
     const arguments *args = session->args;
     sstore_batch_options batch = SSTORE_BATCH_OPTIONS_INIT;
@@ -321,7 +372,7 @@ static int answer_batch(query_session *session, const uint64_t *queries, size_t 
     batch.on_progress = report;
     batch.progress_context = session;
     batch.memory_bytes = args->memory;
-    batch.filter = session->filter;
+    batch.filter = session->has_filter ? &session->filter : NULL;
     batch.limit = args->limit != UINT64_MAX ? args->limit : 0;
     if (args->count) {
         if (!grow(&session->counts, &session->count_capacity, count, sizeof *session->counts))
@@ -330,8 +381,7 @@ static int answer_batch(query_session *session, const uint64_t *queries, size_t 
         batch.count_only = !wants_nearest(args);
         batch.match_counts = batch.count_only ? session->counts : NULL;
     }
-    session->queries = queries;
-    const sstore_status status = walk_matches(session->store, queries, count, distance, &batch,
+    const sstore_status status = walk_matches(session->store, session->queries, count, distance, &batch,
                                               args->count ? count_match : print_match, session, &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);
@@ -341,7 +391,7 @@ static int answer_batch(query_session *session, const uint64_t *queries, size_t 
 }
 
 /* Print the first `count` matches of a query. */
-static int print_few(const query_session *session, uint64_t count)
+static int print_few(query_session *session, uint64_t count)
 {
     const sstore_columns *few = &session->few;
     int stopped = 0;
@@ -349,12 +399,12 @@ static int print_few(const query_session *session, uint64_t count)
         const sstore_match match = {.fingerprint = few->fingerprint + session->words * i,
                                     .id = few->id[i],
                                     .distance = few->distance[i]};
-        stopped = print_match((void *)(uintptr_t)session, &match);
+        stopped = print_match(session, &match);
     }
     return stopped == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-static int print_answer(const query_session *session, uint64_t count)
+static int print_answer(query_session *session, uint64_t count)
 {
     if (!session->args->count)
         return print_few(session, count);
@@ -362,47 +412,52 @@ static int print_answer(const query_session *session, uint64_t count)
 }
 
 /* Answer a query with all its matches. Many are answered as those of a batch. */
-static int answer_all(query_session *session, const uint64_t *query, uint32_t distance)
+static int answer_all(query_session *session, uint32_t distance)
 {
     const bool counts = session->args->count;
     sstore_error error;
     uint64_t count;
-    const sstore_status status = sstore_query_columns(session->cursor, query, distance, counts ? NULL : &session->few,
-                                                      FEW_MATCHES, &count, &error);
+    const sstore_status status = sstore_query_columns(session->cursor, session->queries, distance,
+                                                      counts ? NULL : &session->few, FEW_MATCHES, &count, &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);
-    return counts || count <= FEW_MATCHES ? print_answer(session, count) : answer_batch(session, query, 1, distance);
+    return counts || count <= FEW_MATCHES ? print_answer(session, count) : answer_batch(session, 1, distance);
 }
 
-/* Answer a query by itself. */
-static int answer_one(query_session *session, const uint64_t *query)
+/* Answer a query by itself. Its id is NULL if it has none. */
+static int answer_one(query_session *session, const uint64_t *query, const uint64_t *id)
 {
     const arguments *args = session->args;
     const bool has_limit = args->limit != UINT64_MAX;
     sstore_error error;
     uint64_t count;
-    session->queries = query;
+    set_queries(session, query, id);
+    sstore_status status = SSTORE_OK;
+    if (session->has_filter)
+        status = sstore_cursor_set_filter(session->cursor, &session->filter, &error);
+    if (status != SSTORE_OK)
+        return message_error(&error);
     if (!args->nearest && (args->count || !has_limit))
-        return answer_all(session, query, session->distance);
+        return answer_all(session, session->distance);
     if (has_limit && args->limit > FEW_MATCHES)
-        return answer_batch(session, query, 1, session->distance);
-    const sstore_status status = sstore_query_nearest(session->cursor, query, session->distance, &session->few,
-                                                      has_limit ? args->limit : 1, &count, &error);
+        return answer_batch(session, 1, session->distance);
+    status = sstore_query_nearest(session->cursor, query, session->distance, &session->few, has_limit ? args->limit : 1,
+                                  &count, &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);
-    return has_limit || count == 0 ? print_answer(session, count)
-                                   : answer_all(session, query, session->few.distance[0]);
+    return has_limit || count == 0 ? print_answer(session, count) : answer_all(session, session->few.distance[0]);
 }
 
 /* Answer queries in order. All records at the smallest distance are not found in a batch: each query has its own. */
-static int answer_queries(query_session *session, const uint64_t *queries, size_t count)
+static int answer_queries(query_session *session, const uint64_t *queries, const uint64_t *ids, size_t count)
 {
     const bool is_single = session->args->nearest && !wants_nearest(session->args);
     int code = EXIT_DONE;
+    set_queries(session, queries, ids);
     if (!is_single)
-        code = answer_batch(session, queries, count, session->distance);
+        code = answer_batch(session, count, session->distance);
     for (size_t i = 0; is_single && i < count && code == EXIT_DONE; i++) {
-        code = answer_one(session, queries + session->words * i);
+        code = answer_one(session, queries + session->words * i, ids != NULL ? ids + i : NULL);
         progress_show("answering", session->answered + i, 0, (double)i / (double)count);
     }
     session->answered += count;
@@ -422,12 +477,26 @@ static int answer_chunk(query_session *session)
     session->chunk.count = 0;
     progress_part(session->input_fraction, until);
     session->input_fraction = until;
-    return count == 0 ? EXIT_DONE : answer_queries(session, session->chunk.fingerprints, count);
+    return count == 0 ? EXIT_DONE
+                      : answer_queries(session, session->chunk.fingerprints, record_batch_ids(&session->chunk), count);
+}
+
+/* Fail if ids are needed, and the queries have none. Returns an exit code. */
+static int check_ids(const query_session *session, const record_batch *batch)
+{
+    const char *option = option_with_ids(session->args), *input = session->args->input;
+    if (option == NULL || batch->has_ids)
+        return EXIT_DONE;
+    return message_print("%s: the queries have no ids, so %s is not possible; leave it out",
+                         input != NULL ? input : "-", option);
 }
 
 static int add_to_chunk(void *context, const record_batch *batch)
 {
     query_session *session = context;
+    const int code = check_ids(session, batch);
+    if (code != EXIT_DONE)
+        return code;
     record_batch_append(&session->chunk, batch);
     return session->words * session->chunk.count + INPUT_BATCH_RECORDS > CHUNK_WORDS ? answer_chunk(session)
                                                                                      : EXIT_DONE;
@@ -437,7 +506,9 @@ static int add_to_chunk(void *context, const record_batch *batch)
 static int answer_now(void *context, const record_batch *batch)
 {
     query_session *session = context;
-    int code = answer_one(session, batch->fingerprints);
+    int code = check_ids(session, batch);
+    if (code == EXIT_DONE)
+        code = answer_one(session, batch->fingerprints, record_batch_ids(batch));
     progress_show("answering", ++session->answered, 0, input_measure_fraction());
     return code == EXIT_DONE && !output_flush() ? EXIT_FAILED : code;
 }
@@ -568,7 +639,7 @@ int cmd_query(int argc, char **argv)
     args.fingerprints = command_line_parse(&syntax, argc, argv, &args);
     args.store = operands_take_store(&args.fingerprints);
     check_arguments(&args);
-    args.format.lines.ignore_ids = true;
+    args.format.lines.ignore_ids = option_with_ids(&args) == NULL;
     args.format.ahead = args.threads != 1;
     query_session session;
     progress_begin(args.progress);
@@ -578,7 +649,8 @@ int cmd_query(int argc, char **argv)
     else if (code == EXIT_DONE && (args.input != NULL || reads_stdin(&args)))
         code = answer_input(&session, &args);
     else if (code == EXIT_DONE)
-        code = end_inputs(&session.format, false, answer_queries(&session, session.operands, session.operand_count));
+        code = end_inputs(&session.format, false,
+                          answer_queries(&session, session.operands, session.operand_ids, session.operand_count));
     code = id_names_exit_code(&session.names, code);
     progress_end();
     close_session(&session);

@@ -154,7 +154,7 @@ static bool has_numbers(const output_style *style, const char *column, size_t le
 {
     if (memmem(column, length, "name", 4) != NULL || strncmp(column, "margins", length) == 0)
         return false;
-    const bool is_id = memmem(column, length, "id", 2) != NULL;
+    const bool is_id = memmem(column, length, "id", 2) != NULL && memmem(column, length, "query", 5) == NULL;
     return !is_id || (style->has_ids && style->names == NULL);
 }
 
@@ -282,6 +282,33 @@ static bool line_end(line *self)
     return !self->failed;
 }
 
+/* ----- notes ----- */
+
+/* Put the notes behind a line, before its end. */
+static void put_notes(const output_style *style, line *to)
+{
+    const output_notes *notes = style->notes;
+    if (notes != NULL && notes->query_id != NULL) {
+        to->end[-1] = '\t';
+        put_decimal(to, *notes->query_id, '\n');
+    }
+}
+
+#define JSON_NOTE_KEYS "s:s*"
+
+/* The id of the query as JSON has it, or NULL. */
+static const char *note_query_id(const output_style *style, char to[DECIMAL_CHARACTERS + 1])
+{
+    if (style->notes == NULL || style->notes->query_id == NULL)
+        return NULL;
+    *output_decimal(to, *style->notes->query_id) = '\0';
+    return to;
+}
+
+#define JSON_NOTES(style, digits) "query_id", note_query_id(style, digits)
+
+/* ----- results ----- */
+
 bool output_match(const output_style *style, const uint64_t *query, const sstore_match *match)
 {
     id_text id;
@@ -289,17 +316,19 @@ bool output_match(const output_style *style, const uint64_t *query, const sstore
     if (!take_id(style, match->id, &id))
         return false;
     if (style->json) {
-        char of_query[RADIX_MAX_CHARACTERS + 1], fingerprint[RADIX_MAX_CHARACTERS + 1];
-        return output_json(json_value_make("{s:s, s:s, s:i, s:s?}", "query",
+        char of_query[RADIX_MAX_CHARACTERS + 1], fingerprint[RADIX_MAX_CHARACTERS + 1], digits[DECIMAL_CHARACTERS + 1];
+        return output_json(json_value_make("{s:s, s:s, s:i, s:s?, " JSON_NOTE_KEYS "}", "query",
                                            radix_string(style->radix, of_query, query, style->words), "fingerprint",
                                            radix_string(style->radix, fingerprint, match->fingerprint, style->words),
-                                           "distance", (int)match->distance, "id", json_id(style, &id)));
+                                           "distance", (int)match->distance, "id", json_id(style, &id),
+                                           JSON_NOTES(style, digits)));
     }
     line_begin(style, &to);
     put_fingerprint(style, &to, query);
     put_fingerprint(style, &to, match->fingerprint);
     put_decimal(&to, match->distance, '\t');
     put_id(&to, &id, '\n');
+    put_notes(style, &to);
     return line_end(&to);
 }
 
@@ -346,15 +375,16 @@ bool output_excluded_record(const output_style *style, const uint64_t *query)
 
 bool output_count(const output_style *style, const uint64_t *query, uint64_t count)
 {
-    char of_query[RADIX_MAX_CHARACTERS + 1];
+    char of_query[RADIX_MAX_CHARACTERS + 1], digits[DECIMAL_CHARACTERS + 1];
     line to;
     if (style->json)
-        return output_json(json_value_make("{s:s, s:I}", "query",
+        return output_json(json_value_make("{s:s, s:I, " JSON_NOTE_KEYS "}", "query",
                                            radix_string(style->radix, of_query, query, style->words), "count",
-                                           (long long)count));
+                                           (long long)count, JSON_NOTES(style, digits)));
     line_begin(style, &to);
     put_fingerprint(style, &to, query);
     put_decimal(&to, count, '\n');
+    put_notes(style, &to);
     return line_end(&to);
 }
 

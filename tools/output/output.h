@@ -31,6 +31,11 @@ typedef enum header_mode {
     HEADER_NEVER
 } header_mode;
 
+/* What the lines of matches and counts have behind their usual columns, and objects as further members. */
+typedef struct output_notes {
+    const uint64_t *query_id; /* the id of the query; NULL: not this column */
+} output_notes;
+
 /* How results are printed. */
 typedef struct output_style {
     bool json;
@@ -38,6 +43,7 @@ typedef struct output_style {
     uint32_t words;            /* of a fingerprint */
     radix_form radix;          /* of the fingerprints of matches and counts; for all others hex, the default */
     const output_names *names; /* NULL: ids are numbers */
+    const output_notes *notes; /* of the next line; NULL: none */
     bool headed;               /* by output_head() */
     bool aligned;              /* the same, on a terminal: fields have the width of their column */
 } output_style;

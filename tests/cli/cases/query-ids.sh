@@ -23,7 +23,20 @@ done
 exits 2 sstore scan --ids 3-1 --queries bare.txt pages.txt
 exits 2 sstore query --ids 1-2 --explain pages.store 0
 exits 2 sstore scan --ids 1-2 --no-ids --queries bare.txt pages.txt
+echo "--- queries with ids"
+exits 0 sstore query --query-ids --exclude-self --input pages.txt pages.store
+exits 0 sstore query --query-ids --count --header always --input pages.txt pages.store
+sed 's/\(.*\)\t\(.*\)/{"fingerprint": "\1", "id": \2}/' pages.txt >pages.jsonl
+head -1 pages.jsonl | exits 0 sstore query --query-ids --exclude-self --limit 2 --json --input - --format jsonl pages.store
+head -1 pages.jsonl | exits 0 sstore query --query-ids --count --json --input - --format jsonl pages.store
+exits 0 sstore query --exclude-self --nearest --id 20 pages.store
+exits 0 sstore query --exclude-self --query-ids --ids 300- --id 20 pages.store
+exits 2 sstore query --exclude-self pages.store 84adfe0ad13e12cb
+exits 1 sstore query --query-ids --input bare.txt pages.store
+echo 84adfe0ad13e12cb | exits 1 sstore query --exclude-self pages.store
 echo "--- without ids"
 exits 0 sstore build --quiet --no-ids bare.store bare.txt
 exits 1 sstore query --ids 1-2 bare.store 0
+exits 1 sstore query --exclude-self --input pages.txt bare.store
+exits 0 sstore query --query-ids --limit 1 --input pages.txt bare.store
 exits 1 sstore scan --ids 1-2 --queries bare.txt bare.txt
