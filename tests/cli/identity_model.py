@@ -3,6 +3,7 @@
 
     identity_model.py CASES SEED    makes files in the working folder; prints each difference, and what was tried
 """
+import itertools
 import random
 import subprocess
 import sys
@@ -29,14 +30,17 @@ class Case:
         self.numbers = numbers
         self.bits = numbers.choice([64, 64, 64, 128, 256])
         self.digits = self.bits // 4
-        self.records = set()
-        self.make_store()
+        self.made = set()  # in all stores so far
+        self.store_count = numbers.choice([1, 1, 2, 4])
+        self.stores = [self.make_store(f"{i}.store") for i in range(self.store_count)]
+        self.records = self.stores[0]
 
     def lines(self, records):
         return "".join(f"{value:0{self.digits}x}\t{number}\n" for value, number in records)
 
-    def make_store(self):
-        numbers, values = self.numbers, []
+    def make_store(self, path):
+        """Build a store, add to it and remove from it. Returns its records."""
+        numbers, values, records = self.numbers, [value for value, _ in sorted(self.made)], set()
         largest = numbers.choice([5, 60, 300, 1 << 40])
         for step in range(numbers.randint(1, 4)):
             chosen = []
@@ -44,15 +48,17 @@ class Case:
                 values.append(near_value(numbers, values, self.bits))
                 chosen.append((values[-1], numbers.randint(0, largest)))
             if step == 0:
-                run("build", "--quiet", "--force", "-k", "3", "made.store", "-", text=self.lines(chosen))
-                self.records = set(chosen)
+                run("build", "--quiet", "--force", "-k", "3", path, "-", text=self.lines(chosen))
+                records = set(chosen)
             elif numbers.random() < 0.6:
-                run("add", "--quiet", "--no-compact", "made.store", "-", text=self.lines(chosen))
-                self.records |= set(chosen)
+                run("add", "--quiet", "--no-compact", path, "-", text=self.lines(chosen))
+                records |= set(chosen)
             else:
-                gone = [record for record in sorted(self.records) if numbers.random() < 0.3]
-                run("remove", "--quiet", "--no-compact", "made.store", "-", text=self.lines(gone))
-                self.records -= set(gone)
+                gone = [record for record in sorted(records) if numbers.random() < 0.3]
+                run("remove", "--quiet", "--no-compact", path, "-", text=self.lines(gone))
+                records -= set(gone)
+        self.made |= records
+        return records
 
     def choose_range(self):
         """An option, and the ids that it allows."""
@@ -62,27 +68,32 @@ class Case:
             (f"{first}-{last}", first, last), (f"{first}-", first, 1 << 64), (f"-{last}", 0, last), (f"{last}", last, last),
         ])
 
-    def find(self, query, distance, first, last, excluded=None):
+    def find(self, group, distance, first, last, excluded=None, stores=1):
+        """The matches of a group of queries, each record once: (distance, fingerprint, id, store, query, how many queries)."""
         found = []
-        for value, number in self.records:
-            far = bin(value ^ query).count("1")
-            if far <= distance and first <= number <= last and number != excluded:
-                found.append((far, value, number))
+        for store, records in enumerate(self.stores[:stores]):
+            for value, number in records:
+                far = [bin(value ^ query).count("1") for query in group]
+                if min(far) <= distance and first <= number <= last and (store > 0 or number != excluded):
+                    near = sum(one <= distance for one in far)
+                    found.append((min(far), value, number, store, group[far.index(min(far))], near))
         return sorted(found)
 
-    def line(self, query, match):
-        far, value, number = match
+    def line(self, match):
+        far, value, number, _, query, _ = match
         return f"{query:0{self.digits}x}\t{value:0{self.digits}x}\t{far}\t{number}"
 
     def choose_queries(self):
         """Fingerprints, most of them near records, and ids, most of them of these records."""
         records, count = sorted(self.records), self.numbers.choice([1, 1, 3, 30])
-        values, made = [value for value, _ in records], []
+        values, made, repeats = [value for value, _ in records], [], self.numbers.choice([0, 0.6])
         for _ in range(count):
             value, number = self.numbers.choice(records) if records else (0, 0)
             if self.numbers.random() < 0.3:
                 value, number = near_value(self.numbers, values, self.bits), self.numbers.randint(0, 300)
             made.append((value, number))
+            while self.numbers.random() < repeats:  # the same document, in another form
+                made.append((near_value(self.numbers, [value], self.bits), number))
         return made
 
     def ask(self):
@@ -99,23 +110,31 @@ class Case:
         given = [f"{value:0{self.digits}x}" for value, _ in queries]
         by_id = excludes and queries[0] in self.records and numbers.random() < 0.5
         if by_id:
-            number = queries[0][1]
-            queries = [record for record in sorted(self.records) if record[1] == number]
+            queries = [record for record in sorted(self.records) if record[1] == queries[0][1]]
+        grouped, stores = numbers.random() < 0.4, numbers.randint(1, self.store_count)
+        options += ["--group"] * grouped + [f"--also={i}.store" for i in range(1, stores)]
         wanted = []
-        for query, number in queries:
-            found = self.find(query, distance, first, last, number if excludes else None)
-            if nearest and limit is None:
-                found = [match for match in found if match[0] == found[0][0]]
-            found = found[:limit]
-            rows = [f"{query:0{self.digits}x}\t{len(found)}"] if counts else [self.line(query, m) for m in found]
-            wanted += [f"{row}\t{number}" if shows else row for row in rows]
+        for number, group in itertools.groupby(queries, lambda query: query[1]):
+            group = [value for value, _ in group]
+            for part in [group] if grouped else [[value] for value in group]:
+                found = self.find(part, distance, first, last, number if excludes else None, stores)
+                if nearest and limit is None and found:
+                    found = self.find(part, found[0][0], first, last, number if excludes else None, stores)
+                found = found[:limit]
+                rows = [f"{part[0]:0{self.digits}x}\t{len(found)}"] if counts else [self.line(match) for match in found]
+                rows = [f"{row}\t{number}" if shows else row for row in rows]
+                if not counts and stores > 1:
+                    rows = [f"{row}\t{match[3]}.store" for row, match in zip(rows, found)]
+                if not counts and grouped:
+                    rows = [f"{row}\t{match[5]}" for row, match in zip(rows, found)]
+                wanted += rows
         if by_id:
-            got = run("query", *options, "--id", str(queries[0][1]), "made.store")
-        elif not excludes and not shows and numbers.random() < 0.5:
-            got = run("query", *options, "made.store", *given)
+            got = run("query", *options, "--id", str(queries[0][1]), "0.store")
+        elif not excludes and not shows and not grouped and numbers.random() < 0.5:
+            got = run("query", *options, "0.store", *given)
         else:
             source = numbers.choice([["--input", "-"], []])
-            got = run("query", *options, *source, "made.store", text=self.lines(queries))
+            got = run("query", *options, *source, "0.store", text=self.lines(queries))
         self.compare(got, wanted, options)
 
     def ask_scan(self):
@@ -127,7 +146,7 @@ class Case:
             file.writelines(f"{query:0{self.digits}x}\n" for query in queries)
         options = ["--queries", "queries.txt", "-k", "3", "--ids", written]
         got = run("scan", *options, "-", text=self.lines(sorted(self.records)))
-        wanted = [self.line(query, match) for query in queries for match in self.find(query, 3, first, last)]
+        wanted = [self.line(match) for query in queries for match in self.find([query], 3, first, last)]
         self.compare("".join(sorted(got.splitlines(keepends=True))), sorted(wanted), ["scan", *options])
 
     def compare(self, got, wanted, options):

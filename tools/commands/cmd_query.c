@@ -7,12 +7,15 @@
 #include "commands/cmd.h"
 #include "commands/id_names.h"
 #include "commands/ids_option.h"
+#include "commands/query_explain.h"
+#include "commands/query_merge.h"
 #include "input/input_measure.h"
 #include "input/input_value.h"
 #include "output/walk.h"
 
 typedef struct arguments {
     const char *store;
+    text_list also;
     const char *input;    /* --input, or NULL */
     const char *id_table; /* or NULL */
     uint64_t id;
@@ -25,7 +28,7 @@ typedef struct arguments {
     bool nearest, count, json;
     uint64_t limit; /* on the printed matches of a query */
     id_range ids;
-    bool query_ids, exclude_self;
+    bool query_ids, exclude_self, group;
     radix_form output_radix;
     uint32_t threads;
     header_mode header;
@@ -50,6 +53,9 @@ static const command_option options[] = {
      .common = true},
     {"limit", 0, "N", "print or count the first N matches of each query", OPTION_NUMBER, OPTION_FIELD(arguments, limit),
      .min = 1, .max = UINT64_MAX, .common = true},
+    {"also", 0, "STORE", "also search this store; can be repeated", OPTION_TEXTS, OPTION_FIELD(arguments, also)},
+    {"group", 0, NULL, "answer consecutive queries with the same id as one: each record once", OPTION_FLAG,
+     OPTION_FIELD(arguments, group)},
     {"query-ids", 0, NULL, "also print the id that each query has in its input", OPTION_FLAG,
      OPTION_FIELD(arguments, query_ids)},
     {"exclude-self", 0, NULL, "leave out records that have the id of the query", OPTION_FLAG,
@@ -134,7 +140,7 @@ static int read_operands(const arguments *args, const input_shape *shape, line_f
 /* The option that needs queries with ids, or NULL. */
 static const char *option_with_ids(const arguments *args)
 {
-    return args->exclude_self ? "--exclude-self" : args->query_ids ? "--query-ids" : NULL;
+    return args->exclude_self ? "--exclude-self" : args->query_ids ? "--query-ids" : args->group ? "--group" : NULL;
 }
 
 /* Wrong arguments end the process with a usage error. */
@@ -153,6 +159,10 @@ static void check_arguments(const arguments *args)
         message_usage_error("--explain needs exactly one FINGERPRINT operand");
     if (args->explain && (args->nearest || args->count || args->json || args->limit != UINT64_MAX))
         message_usage_error("--explain cannot be combined with --nearest, --count, --limit or --json");
+    if (args->explain && (args->also.count > 0 || args->group))
+        message_usage_error("--explain is about one query in one store, without --also and --group");
+    if (args->also.count > 0 && args->id_table != NULL)
+        message_usage_error("--id-table is for the ids of one store, without --also");
     if (args->explain && args->ids.text != NULL)
         message_usage_error("--explain cannot be combined with --ids, which is applied to what a query has found");
     if (args->id_table != NULL && (args->explain || args->count))
@@ -160,6 +170,15 @@ static void check_arguments(const arguments *args)
 }
 
 /* ----- an open store, and the matches of a query ----- */
+
+/* A store of --also. */
+typedef struct other_store {
+    sstore *store;
+    sstore_cursor *cursor;
+    bool has_ids;
+} other_store;
+
+#define MAX_STORES (TEXT_LIST_MAX + 1)
 
 typedef struct query_session {
     const arguments *args;
@@ -171,6 +190,9 @@ typedef struct query_session {
     bool has_filter;
     output_style style;
     output_notes notes;
+    other_store others[TEXT_LIST_MAX];
+    char *labels[MAX_STORES]; /* of the stores, if there are several: their paths, escaped */
+    bool has_ids;             /* the first store */
     id_names names;
     uint32_t words; /* of a fingerprint */
     uint32_t distance;
@@ -235,21 +257,68 @@ static int open_filter(query_session *session)
     const arguments *args = session->args;
     session->filter = args->ids.filter;
     session->has_filter = args->ids.text != NULL || args->exclude_self;
+    for (uint32_t i = 0; args->ids.text != NULL && i < args->also.count; i++)
+        if (!session->others[i].has_ids)
+            return message_print("%s: the store has no ids, so --ids is not possible; leave it out",
+                                 args->also.items[i]);
     if (!session->has_filter || session->style.has_ids)
         return EXIT_DONE;
     return message_print("%s: the store has no ids, so %s is not possible; leave it out", args->store,
                          args->exclude_self ? "--exclude-self" : "--ids");
 }
 
+/* Answers of several stores, and of groups of queries, are merged. */
+static bool is_merged(const query_session *session)
+{
+    return session->args->also.count > 0 || session->args->group;
+}
+
 static void print_head(query_session *session)
 {
     const arguments *args = session->args;
     char columns[128];
-    snprintf(columns, sizeof columns, "%s%s", args->count ? "query\tcount" : MATCH_COLUMNS,
-             args->query_ids ? "\tquery_id" : "");
+    snprintf(columns, sizeof columns, "%s%s%s%s", args->count ? "query\tcount" : MATCH_COLUMNS,
+             args->query_ids ? "\tquery_id" : "", args->also.count > 0 && !args->count ? "\tstore" : "",
+             args->group && !args->count ? "\tquery_count" : "");
     output_head(&session->style, args->header, columns);
-    if (args->query_ids)
+    if (args->query_ids || is_merged(session))
         session->style.notes = &session->notes;
+}
+
+static char *make_label(const char *path)
+{
+    const size_t size = sstore_escape(path, strlen(path), true, NULL, 0) + 1;
+    char *label = allocate_or_exit(size, 1);
+    (void)sstore_escape(path, strlen(path), true, label, size);
+    return label;
+}
+
+/* Open the stores of --also, whose fingerprints must be like those of the first one. Returns an exit code. */
+static int open_others(query_session *session, const sstore_statistics *first)
+{
+    const arguments *args = session->args;
+    int code = EXIT_DONE;
+    if (args->also.count > 0)
+        session->labels[0] = make_label(args->store);
+    for (uint32_t i = 0; i < args->also.count && code == EXIT_DONE; i++) {
+        const char *path = args->also.items[i];
+        other_store *other = &session->others[i];
+        sstore_statistics metadata;
+        sstore_error error;
+        session->labels[i + 1] = make_label(path);
+        code = store_open(path, &args->open, &other->store, &metadata);
+        if (code == EXIT_DONE && metadata.fingerprint_bits != first->fingerprint_bits)
+            code = message_print("%s: its fingerprints have %" PRIu32 " bits, those of %s have %" PRIu32, path,
+                                 metadata.fingerprint_bits, args->store, first->fingerprint_bits);
+        if (code == EXIT_DONE && metadata.recipe[0] != '\0' && first->recipe[0] != '\0' &&
+            strcmp(metadata.recipe, first->recipe) != 0)
+            code = message_print("%s: its recipe is '%s', that of %s is '%s'", path, metadata.recipe, args->store,
+                                 first->recipe);
+        if (code == EXIT_DONE)
+            code = message_status(sstore_cursor_create(other->store, &other->cursor, &error), &error);
+        other->has_ids = code == EXIT_DONE && metadata.has_ids;
+    }
+    return code;
 }
 
 /* Returns an exit code. Close the session in any case. */
@@ -274,6 +343,7 @@ static int open_session(query_session *session, const arguments *args)
                                     .has_ids = metadata.has_ids,
                                     .words = session->words,
                                     .radix = args->output_radix};
+    session->has_ids = metadata.has_ids;
     session->distance = args->distance_given != NULL ? args->distance
                         : args->nearest              ? SSTORE_MAX_DISTANCE * session->words
                                                      : metadata.distance;
@@ -289,6 +359,8 @@ static int open_session(query_session *session, const arguments *args)
         code = read_records_of_id(session);
     else if (!reads_stdin(args))
         code = read_operands(args, &session->shape, session->format.lines, session->operands);
+    if (code == EXIT_DONE)
+        code = open_others(session, &metadata);
     if (code == EXIT_DONE)
         code = open_filter(session);
     if (code == EXIT_DONE)
@@ -307,6 +379,12 @@ static void close_session(query_session *session)
     free(session->operands);
     free(session->operand_ids);
     record_batch_free(&session->chunk);
+    for (uint32_t i = 0; i < session->args->also.count; i++) {
+        sstore_cursor_free(session->others[i].cursor);
+        sstore_close(session->others[i].store);
+    }
+    for (uint32_t i = 0; i < MAX_STORES; i++)
+        free(session->labels[i]);
     sstore_cursor_free(session->cursor);
     sstore_close(session->store);
     id_names_close(&session->names);
@@ -361,23 +439,39 @@ static void set_queries(query_session *session, const uint64_t *queries, const u
         session->filter.excluded_ids = ids;
 }
 
+/* The options of a batch in one of `store_count` stores. */
+static sstore_batch_options batch_options(query_session *session, uint32_t store_count)
+{
+    const arguments *args = session->args;
+    sstore_batch_options batch = SSTORE_BATCH_OPTIONS_INIT;
+    batch.threads = args->threads;
+    batch.on_progress = report;
+    batch.progress_context = session;
+    batch.memory_bytes = args->memory / store_count;
+    batch.limit = args->limit != UINT64_MAX ? args->limit : 0;
+    batch.filter = session->has_filter ? &session->filter : NULL;
+    return batch;
+}
+
+/* Begin to count the matches of `count` queries. Returns an exit code. */
+static int begin_counts(query_session *session, size_t count)
+{
+    if (!grow(&session->counts, &session->count_capacity, count, sizeof *session->counts))
+        return message_print("out of memory");
+    memset(session->counts, 0, count * sizeof *session->counts);
+    return EXIT_DONE;
+}
+
 /* Answer the first `count` queries. */
 static int answer_batch(query_session *session, size_t count, uint32_t distance)
 {
     const arguments *args = session->args;
-    sstore_batch_options batch = SSTORE_BATCH_OPTIONS_INIT;
+    sstore_batch_options batch = batch_options(session, 1);
     sstore_error error;
     bool printed = true;
-    batch.threads = args->threads;
-    batch.on_progress = report;
-    batch.progress_context = session;
-    batch.memory_bytes = args->memory;
-    batch.filter = session->has_filter ? &session->filter : NULL;
-    batch.limit = args->limit != UINT64_MAX ? args->limit : 0;
     if (args->count) {
-        if (!grow(&session->counts, &session->count_capacity, count, sizeof *session->counts))
-            return message_print("out of memory");
-        memset(session->counts, 0, count * sizeof *session->counts);
+        if (begin_counts(session, count) != EXIT_DONE)
+            return EXIT_FAILED;
         batch.count_only = !wants_nearest(args);
         batch.match_counts = batch.count_only ? session->counts : NULL;
     }
@@ -448,12 +542,139 @@ static int answer_one(query_session *session, const uint64_t *query, const uint6
     return has_limit || count == 0 ? print_answer(session, count) : answer_all(session, session->few.distance[0]);
 }
 
+/* ----- several stores, and groups of queries ----- */
+
+static int take_merged(void *context, const merged_match *found)
+{
+    query_session *session = context;
+    const arguments *args = session->args;
+    if (args->count)
+        return count_match(session, &found->match);
+    session->style.has_ids = found->store == 0 ? session->has_ids : session->others[found->store - 1].has_ids;
+    session->notes.store = session->labels[found->store];
+    session->notes.query_count = args->group ? found->query_count : 0;
+    return print_match(session, &found->match);
+}
+
+/* The filter of a store: only the first one has the ids of the queries. NULL: none. */
+static const sstore_id_filter *filter_of(const query_session *session, uint32_t store)
+{
+    const arguments *args = session->args;
+    if (store > 0)
+        return args->ids.text != NULL ? &args->ids.filter : NULL;
+    return session->has_filter ? &session->filter : NULL;
+}
+
+static query_merge make_merge(const query_session *session, const sstore **stores, sstore_batch_options *batches,
+                              size_t count, uint32_t distance)
+{
+    const arguments *args = session->args;
+    stores[0] = session->store;
+    for (uint32_t i = 0; i < args->also.count; i++)
+        stores[i + 1] = session->others[i].store;
+    return (query_merge){.stores = stores,
+                         .options = batches,
+                         .store_count = args->also.count + 1,
+                         .queries = session->queries,
+                         .count = count,
+                         .groups = args->group ? session->query_ids : NULL,
+                         .distance = distance};
+}
+
+/* Count the matches of each query in all stores, up to the limit, which those of one store may exceed. */
+static int print_merged_counts(query_session *session, const query_merge *merge)
+{
+    bool printed = true;
+    for (size_t begin = 0, end; begin < merge->count && printed; begin = end) {
+        uint64_t count = 0;
+        end = query_merge_group_end(merge, begin);
+        for (size_t i = begin; i < end; i++)
+            count += session->counts[i];
+        printed = print_count(session, begin, count);
+    }
+    return printed ? EXIT_DONE : EXIT_FAILED;
+}
+
+/* Answer the first `count` queries in all stores, and each group as one. */
+static int answer_merged(query_session *session, size_t count, uint32_t distance)
+{
+    const sstore *stores[MAX_STORES];
+    sstore_batch_options batches[MAX_STORES];
+    const query_merge merge = make_merge(session, stores, batches, count, distance);
+    sstore_error error;
+    for (uint32_t i = 0; i < merge.store_count; i++) {
+        batches[i] = batch_options(session, merge.store_count);
+        batches[i].filter = filter_of(session, i);
+    }
+    if (session->args->count && begin_counts(session, count) != EXIT_DONE)
+        return EXIT_FAILED;
+    const sstore_status status = query_merge_run(&merge, take_merged, session, &error);
+    if (status != SSTORE_OK)
+        return message_status(status, &error);
+    return session->args->count ? print_merged_counts(session, &merge) : EXIT_DONE;
+}
+
+/* Lower the distance to that of the nearest record to one of the first `count` queries in all stores. */
+static sstore_status find_smallest(const query_session *session, size_t count, uint32_t *distance, bool *found_out,
+                                   sstore_error *error)
+{
+    const sstore_columns columns = {.struct_size = sizeof columns, .distance = distance};
+    sstore_status status = SSTORE_OK;
+    *found_out = false;
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j <= session->args->also.count && status == SSTORE_OK; j++) {
+            sstore_cursor *cursor = j == 0 ? session->cursor : session->others[j - 1].cursor;
+            const sstore_id_filter *filter = filter_of(session, j);
+            sstore_id_filter own = filter != NULL ? *filter : (sstore_id_filter)SSTORE_ID_FILTER_INIT;
+            uint64_t found = 0;
+            if (own.excluded_ids != NULL)
+                own.excluded_ids += i;
+            status = sstore_cursor_set_filter(cursor, filter != NULL ? &own : NULL, error);
+            if (status == SSTORE_OK)
+                status = sstore_query_nearest(cursor, session->queries + session->words * i, *distance, &columns, 1,
+                                              &found, error);
+            *found_out = *found_out || found > 0;
+        }
+    return status;
+}
+
+/* Answer each group, or each query, with all records at its smallest distance. */
+static int answer_merged_nearest(query_session *session, size_t count)
+{
+    const query_merge all = {.count = count, .groups = session->args->group ? session->query_ids : NULL};
+    const uint64_t *queries = session->queries, *ids = session->query_ids;
+    int code = EXIT_DONE;
+    for (size_t begin = 0, end; begin < count && code == EXIT_DONE; begin = end) {
+        uint32_t distance = session->distance;
+        sstore_error error;
+        bool found;
+        end = query_merge_group_end(&all, begin);
+        set_queries(session, queries + session->words * begin, ids != NULL ? ids + begin : NULL);
+        const sstore_status status = find_smallest(session, end - begin, &distance, &found, &error);
+        if (status != SSTORE_OK)
+            return message_error(&error);
+        if (found)
+            code = answer_merged(session, end - begin, distance);
+        else if (session->args->count)
+            code = print_count(session, 0, 0) ? EXIT_DONE : EXIT_FAILED;
+        progress_show("answering", session->answered + end, 0, (double)end / (double)count);
+    }
+    return code;
+}
+
+/* ----- queries in order ----- */
+
 /* Answer queries in order. All records at the smallest distance are not found in a batch: each query has its own. */
 static int answer_queries(query_session *session, const uint64_t *queries, const uint64_t *ids, size_t count)
 {
     const bool is_single = session->args->nearest && !wants_nearest(session->args);
     int code = EXIT_DONE;
     set_queries(session, queries, ids);
+    if (is_merged(session)) {
+        code = is_single ? answer_merged_nearest(session, count) : answer_merged(session, count, session->distance);
+        session->answered += count;
+        return code;
+    }
     if (!is_single)
         code = answer_batch(session, count, session->distance);
     for (size_t i = 0; is_single && i < count && code == EXIT_DONE; i++) {
@@ -470,15 +691,30 @@ static int answer_queries(query_session *session, const uint64_t *queries, const
  * larger it is. A chunk takes 8 MiB. */
 #define CHUNK_WORDS ((size_t)1 << 20)
 
-static int answer_chunk(query_session *session)
+static int answer_chunk(query_session *session, bool is_last)
 {
-    size_t count = session->chunk.count;
+    record_batch *chunk = &session->chunk;
+    const size_t all = chunk->count, words = session->words;
     const double until = input_measure_fraction();
-    session->chunk.count = 0;
+    int code = EXIT_DONE;
+    size_t count = all;
+    /* The last group may go on. */
+    while (session->args->group && !is_last && count > 0 && chunk->ids[count - 1] == chunk->ids[all - 1])
+        count--;
     progress_part(session->input_fraction, until);
     session->input_fraction = until;
-    return count == 0 ? EXIT_DONE
-                      : answer_queries(session, session->chunk.fingerprints, record_batch_ids(&session->chunk), count);
+    if (count > 0)
+        code = answer_queries(session, chunk->fingerprints, record_batch_ids(chunk), count);
+    chunk->count = all - count;
+    memmove(chunk->fingerprints, chunk->fingerprints + count * words,
+            chunk->count * words * sizeof *chunk->fingerprints);
+    memmove(chunk->ids, chunk->ids + count, chunk->count * sizeof *chunk->ids);
+    return code;
+}
+
+static bool is_chunk_full(const query_session *session)
+{
+    return session->words * session->chunk.count + INPUT_BATCH_RECORDS > CHUNK_WORDS;
 }
 
 /* Fail if ids are needed, and the queries have none. Returns an exit code. */
@@ -494,12 +730,16 @@ static int check_ids(const query_session *session, const record_batch *batch)
 static int add_to_chunk(void *context, const record_batch *batch)
 {
     query_session *session = context;
-    const int code = check_ids(session, batch);
+    int code = check_ids(session, batch);
     if (code != EXIT_DONE)
         return code;
     record_batch_append(&session->chunk, batch);
-    return session->words * session->chunk.count + INPUT_BATCH_RECORDS > CHUNK_WORDS ? answer_chunk(session)
-                                                                                     : EXIT_DONE;
+    if (is_chunk_full(session))
+        code = answer_chunk(session, false);
+    if (code == EXIT_DONE && is_chunk_full(session))
+        return message_print("the group with the id %" PRIu64 " has at least %zu queries, which is too many",
+                             *session->chunk.ids, session->chunk.count);
+    return code;
 }
 
 /* Answer one query. Flush the answer, so that a reader of stdout sees it at once. */
@@ -507,7 +747,9 @@ static int answer_now(void *context, const record_batch *batch)
 {
     query_session *session = context;
     int code = check_ids(session, batch);
-    if (code == EXIT_DONE)
+    if (code == EXIT_DONE && is_merged(session))
+        code = answer_queries(session, batch->fingerprints, record_batch_ids(batch), 1);
+    else if (code == EXIT_DONE)
         code = answer_one(session, batch->fingerprints, record_batch_ids(batch));
     progress_show("answering", ++session->answered, 0, input_measure_fraction());
     return code == EXIT_DONE && !output_flush() ? EXIT_FAILED : code;
@@ -524,113 +766,14 @@ static int answer_input(query_session *session, const arguments *args)
     int code = bad_rows_open(format->bad_rows, &path, 1);
     if (code != EXIT_DONE)
         return code;
-    if (args->input == NULL && input_is_interactive(path, format))
+    if (args->input == NULL && !args->group && input_is_interactive(path, format))
         return end_inputs(format, false, input_read_interactive(format, &session->shape, answer_now, session));
     if (!record_batch_init(&session->chunk, CHUNK_WORDS))
         return message_print("out of memory");
     code = input_read(path, format, &session->shape, add_to_chunk, session);
     /* The queries before a malformed line are answered, the same as from stdin. */
-    int close_code = answer_chunk(session);
+    int close_code = answer_chunk(session, true);
     return end_inputs(format, false, code != EXIT_DONE ? code : close_code);
-}
-
-/* ----- explaining a query ----- */
-
-typedef struct explanation {
-    sstore_table_explanation total; /* of all tables so far */
-    uint64_t tables;
-    uint32_t segment; /* of the last table, at first UINT32_MAX */
-    bool with_words;  /* also tell which word of the fingerprints a table has */
-} explanation;
-
-/* Print an estimate as a whole number, or with a decimal place if it is small. */
-static void print_expected(int width, double value)
-{
-    output_text("  %*.*f", width, value < 9.95 ? 1 : 0, value);
-}
-
-/* The counts behind the radius of a table, and below them what was expected, behind the key mask. */
-static void print_counts(const sstore_table_explanation *self, bool with_words, const char *key_mask)
-{
-    output_text("  %8" PRIu64 "  %8" PRIu64 "  %10" PRIu64 "  %5" PRIu64 "\n", self->probe_count, self->block_count,
-                self->candidate_count, self->hit_count);
-    output_text("%*s%-25s  expected", with_words ? 14 : 8, "", key_mask);
-    print_expected(8, self->expected_block_count);
-    print_expected(10, self->expected_candidate_count);
-    output_text("\n");
-}
-
-static void print_table(const sstore_table_explanation *table, bool with_words)
-{
-    char radius[16], key_mask[32];
-    output_text("%7" PRIu32 "  ", table->segment);
-    if (table->word == UINT32_MAX) {
-        output_text("%4s  %5s  %6s  %9s", "all", "-", "-", "full scan");
-        print_counts(table, with_words, "");
-        return;
-    }
-    if (with_words)
-        output_text("%4" PRIu32 "  ", table->word);
-    snprintf(radius, sizeof radius, "%" PRId32, table->radius);
-    snprintf(key_mask, sizeof key_mask, "key mask %016" PRIx64, table->key_mask);
-    output_text("%5" PRIu32 "  %6" PRIu32 "  %9s", table->table, table->prefix_bits,
-                table->is_full_scan ? "full scan"
-                : table->radius < 0 ? "-"
-                                    : radius);
-    print_counts(table, with_words, key_mask);
-}
-
-static void add_to_total(explanation *to, const sstore_table_explanation *table)
-{
-    const bool is_first = table->segment != to->segment;
-    to->segment = table->segment;
-    to->tables += table->word != UINT32_MAX;
-    to->total.probe_count += table->probe_count;
-    to->total.expected_block_count += table->expected_block_count;
-    to->total.block_count += table->block_count;
-    to->total.expected_candidate_count += table->expected_candidate_count;
-    to->total.candidate_count += table->candidate_count;
-    to->total.hit_count += table->hit_count;
-    if (!is_first)
-        return; /* the first table has the times of all tables of its segment */
-    to->total.is_full_scan |= table->is_full_scan;
-    to->total.probe_ns += table->probe_ns;
-    to->total.full_scan_ns += table->full_scan_ns;
-}
-
-static int print_and_add(void *context, const sstore_table_explanation *table)
-{
-    explanation *to = context;
-    print_table(table, to->with_words);
-    add_to_total(to, table);
-    return 0;
-}
-
-static void print_total(const explanation *self)
-{
-    const sstore_table_explanation *total = &self->total;
-    output_text("%7s  %s%5" PRIu64 "  %6s  %9s", "total", self->with_words ? "      " : "", self->tables, "", "");
-    print_counts(total, self->with_words, "");
-    if (total->is_full_scan)
-        output_text("\nUsed a full scan, which takes about %.0f us.\n"
-                    "The probes for this distance would take %.0f us or more.\n",
-                    total->full_scan_ns / 1e3, total->probe_ns / 1e3);
-    else
-        output_text("\nUsed probes, which take about %.0f us; a full scan takes about %.0f us.\n",
-                    total->probe_ns / 1e3, total->full_scan_ns / 1e3);
-}
-
-/* Run the query and print a line for each table, then the totals and why the query probed or scanned. */
-static int explain(query_session *session, const uint64_t *query)
-{
-    sstore_error error;
-    explanation total = {.segment = UINT32_MAX, .with_words = session->words > 1};
-    output_text("%7s  %s%5s  %6s  %9s  %8s  %8s  %10s  %5s\n", "segment", total.with_words ? "word  " : "", "table",
-                "prefix", "radius", "probes", "blocks", "candidates", "hits");
-    if (sstore_explain(session->cursor, query, session->distance, print_and_add, &total, &error) != SSTORE_OK)
-        return message_error(&error);
-    print_total(&total);
-    return EXIT_DONE;
 }
 
 int cmd_query(int argc, char **argv)
@@ -645,7 +788,7 @@ int cmd_query(int argc, char **argv)
     progress_begin(args.progress);
     int code = open_session(&session, &args);
     if (code == EXIT_DONE && args.explain)
-        code = explain(&session, session.operands);
+        code = query_explain(session.cursor, session.operands, session.words, session.distance);
     else if (code == EXIT_DONE && (args.input != NULL || reads_stdin(&args)))
         code = answer_input(&session, &args);
     else if (code == EXIT_DONE)

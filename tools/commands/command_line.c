@@ -102,7 +102,8 @@ static uint64_t parse_value(const command_option *option, const char *written, c
     case OPTION_CHOICE: return parse_choice(written, text, option->choices);
     case OPTION_SECONDS: return *text == '\0' ? UINT64_MAX : 1000 * parse_number(written, text, 0, UINT32_MAX);
     case OPTION_FLAG:
-    case OPTION_TEXT: break;
+    case OPTION_TEXT:
+    case OPTION_TEXTS: break;
     }
     return 1;
 }
@@ -119,6 +120,13 @@ static void store_value(char *field, size_t bytes, uint64_t value)
         memcpy(field, &flag, sizeof flag);
 }
 
+static void append_text(const char *written, text_list *list, const char *text)
+{
+    if (list->count == TEXT_LIST_MAX)
+        message_usage_error("%s: it can be given at most %u times", written, TEXT_LIST_MAX);
+    list->items[list->count++] = text;
+}
+
 static void take_option(const struct target *target, const char *text)
 {
     const command_option *option = target->option;
@@ -128,6 +136,8 @@ static void take_option(const struct target *target, const char *text)
     const uint64_t value = parse_value(option, written, text);
     if (option->kind == OPTION_TEXT)
         memcpy(target->part + option->offset, &text, sizeof text);
+    else if (option->kind == OPTION_TEXTS)
+        append_text(written, (text_list *)(void *)(target->part + option->offset), text);
     else
         store_value(target->part + option->offset, option->bytes, value);
     if (option->given != 0)

@@ -12,12 +12,21 @@
 typedef enum option_kind {
     OPTION_FLAG,    /* takes no value; sets a bool */
     OPTION_TEXT,    /* a const char * */
+    OPTION_TEXTS,   /* a text_list: the option can be repeated */
     OPTION_NUMBER,  /* decimal, from `min` to `max` */
     OPTION_SIZE,    /* at least 1: decimal, optionally followed by K, M, G, T, KiB, MiB, GiB or TiB (powers of 1024) */
     OPTION_COUNT,   /* decimal, optionally followed by K, M, G or T (powers of 1000) */
     OPTION_SECONDS, /* whole seconds, kept in milliseconds; without a value UINT64_MAX */
     OPTION_CHOICE   /* one of the names in `choices` */
 } option_kind;
+
+#define TEXT_LIST_MAX 63u
+
+/* The values of an option that can be repeated. */
+typedef struct text_list {
+    const char *items[TEXT_LIST_MAX];
+    uint32_t count;
+} text_list;
 
 typedef struct option_choice {
     const char *name; /* NULL ends the list */

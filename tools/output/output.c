@@ -288,13 +288,25 @@ static bool line_end(line *self)
 static void put_notes(const output_style *style, line *to)
 {
     const output_notes *notes = style->notes;
-    if (notes != NULL && notes->query_id != NULL) {
+    if (notes == NULL)
+        return;
+    if (notes->query_id != NULL) {
         to->end[-1] = '\t';
         put_decimal(to, *notes->query_id, '\n');
     }
+    if (notes->store != NULL) {
+        to->end[-1] = '\t';
+        line_flush(to);
+        to->failed = to->failed || !output_bytes(notes->store, strlen(notes->store));
+        *to->end++ = '\n';
+    }
+    if (notes->query_count > 0) {
+        to->end[-1] = '\t';
+        put_decimal(to, notes->query_count, '\n');
+    }
 }
 
-#define JSON_NOTE_KEYS "s:s*"
+#define JSON_NOTE_KEYS "s:s*, s:s*, s:o*"
 
 /* The id of the query as JSON has it, or NULL. */
 static const char *note_query_id(const output_style *style, char to[DECIMAL_CHARACTERS + 1])
@@ -305,7 +317,19 @@ static const char *note_query_id(const output_style *style, char to[DECIMAL_CHAR
     return to;
 }
 
-#define JSON_NOTES(style, digits) "query_id", note_query_id(style, digits)
+static const char *note_store(const output_style *style)
+{
+    return style->notes != NULL ? style->notes->store : NULL;
+}
+
+static json_value *note_query_count(const output_style *style)
+{
+    const bool has_count = style->notes != NULL && style->notes->query_count > 0;
+    return has_count ? json_value_make("I", (long long)style->notes->query_count) : NULL;
+}
+
+#define JSON_NOTES(style, digits)                                                                                      \
+    "query_id", note_query_id(style, digits), "store", note_store(style), "query_count", note_query_count(style)
 
 /* ----- results ----- */
 

@@ -30,7 +30,8 @@ forms()
     query) printf '%s\n' '-k 64 STORE 1' '-k 64 --json STORE 1' '-k 64 --output-radix=dec STORE 1' '--header=always -k 64 STORE 1' \
                          '--count STORE 1' '--count --json STORE 1' \
                          '--explain STORE 1' '--nearest STORE 1' '--nearest --json STORE 1' '--input=input STORE' \
-                         '--input=input --json STORE' '--id-table=table --input=input STORE' '-k 64 --id-table=table --json STORE 1' '--input=input --count STORE' '--limit=1 -k 64 STORE 1' '--output-radix=dec -k 64 STORE 1' ;;
+                         '--input=input --json STORE' '--id-table=table --input=input STORE' '-k 64 --id-table=table --json STORE 1' '--input=input --count STORE' '--limit=1 -k 64 STORE 1' '--output-radix=dec -k 64 STORE 1' \
+                         '-k 64 --query-ids --id=0 STORE' '-k 64 --query-ids --id=0 --json STORE' '-k 64 --group --also=OTHER --id=0 STORE' ;;
     get) printf '%s\n' 'STORE 0' '--json STORE 0' '--header=always STORE 0' '--output-radix=dec STORE 0' '--input=ids STORE' ;;
     scan) printf '%s\n' '--queries=others others' '--queries=others --no-ids others' '--header=always --queries=others others' ;;
     collect) printf '%s\n' 'matches' '--memory=64M matches matches' '--id-table=table matches-with-ids' '--header=always matches' ;;

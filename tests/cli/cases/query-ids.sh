@@ -34,9 +34,36 @@ exits 0 sstore query --exclude-self --query-ids --ids 300- --id 20 pages.store
 exits 2 sstore query --exclude-self pages.store 84adfe0ad13e12cb
 exits 1 sstore query --query-ids --input bare.txt pages.store
 echo 84adfe0ad13e12cb | exits 1 sstore query --exclude-self pages.store
+echo "--- several stores"
+printf '84adfe0ad13e12cf\t7\n84adfe0ad13e12cb\t1\n' | exits 0 sstore build --quiet 'other	one.store' -
+exits 0 sstore query --also 'other	one.store' --ids=-20 pages.store 84adfe0ad13e12cb
+exits 0 sstore query --also 'other	one.store' --limit 1 --json pages.store 84adfe0ad13e12cf
+exits 0 sstore query --also 'other	one.store' --header always --nearest pages.store 84adfe0ad13e12cb
+exits 0 sstore query --also 'other	one.store' --count pages.store 84adfe0ad13e12cb ff
+exits 0 sstore query --also pages.store --also pages.store --limit 1 --ids 1 --exclude-self --id 1 pages.store
+echo 84adfe0ad13e12cf | exits 0 sstore query --also 'other	one.store' --limit 2 pages.store
+exits 1 sstore query --also absent.store pages.store 0
+printf '%032x\n' 1 | exits 0 sstore build --quiet --bits 128 wide.store -
+exits 1 sstore query --also wide.store pages.store 0
+echo 1 | exits 0 sstore build --quiet --recipe mine mine.store -
+echo 1 | exits 0 sstore build --quiet --recipe yours yours.store -
+exits 1 sstore query --also yours.store mine.store 0
+exits 2 sstore query --explain --also mine.store yours.store 0
+exits 2 sstore query $(printf -- '--also=pages.store %.0s' {1..64}) pages.store 0
+echo "--- groups"
+printf '84adfe0ad13e12cb\t5\n84adfe0ad13e12ca\t5\n84adfe0ad13e12cf\t9\n%016x\t9\n%016x\t5\n' 0 255 >clips.txt
+exits 0 sstore query --group --query-ids --header always --ids=-20 --input clips.txt pages.store
+exits 0 sstore query --group --query-ids --count --input clips.txt pages.store
+exits 0 sstore query --group --nearest --limit 1 --json --input clips.txt pages.store
+exits 0 sstore query --group --nearest --exclude-self --also 'other	one.store' pages.store <clips.txt
+exits 2 sstore query --group pages.store 0
+exits 1 sstore query --group --input bare.txt pages.store
+yes '0	7' | head -2000000 | exits 1 sstore query --group --input - pages.store
 echo "--- without ids"
 exits 0 sstore build --quiet --no-ids bare.store bare.txt
 exits 1 sstore query --ids 1-2 bare.store 0
 exits 1 sstore query --exclude-self --input pages.txt bare.store
 exits 0 sstore query --query-ids --limit 1 --input pages.txt bare.store
+exits 0 sstore query --also bare.store pages.store --limit 7 84adfe0ad13e12cb
+exits 1 sstore query --also bare.store --ids 1-2 pages.store 0
 exits 1 sstore scan --ids 1-2 --queries bare.txt bare.txt
