@@ -203,6 +203,36 @@ static void test_ids_that_are_not_looked_up(void **state)
     }
 }
 
+/* Additions that are merged with a removal, while an older segment stays: a removed record is no conflict. */
+static void test_merged_with_a_removal(void **state)
+{
+    enum { OLDER = 40000 };
+    static uint64_t fingerprints[OLDER], ids[OLDER];
+    const char *path = scratch_path("merged");
+    const uint64_t added[] = {1, 2}, added_ids[] = {5, 7};
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
+    sstore_change change = SSTORE_CHANGE_INIT;
+    sstore_builder *builder;
+    sstore_error error;
+    for (uint64_t i = 0; i < OLDER; i++) {
+        ids[i] = i;
+        fingerprints[i] = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    options.plan = "1";
+    assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
+    assert_ok(sstore_builder_add(builder, fingerprints, ids, OLDER, &error), &error);
+    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
+    assert_ok(store_remove(path, NULL, &fingerprints[5], &ids[5], 1, NULL, &error), &error);
+    options = (sstore_write_options)SSTORE_WRITE_OPTIONS_INIT;
+    options.check_ids = true;
+    assert_ok(store_add(path, &options, added, added_ids, 2, &change, &error), &error);
+    assert_int_equal(change.segment_count, 3); /* the older one, and the changes to it */
+    assert_int_equal(change.conflict_count, 1);
+    assert_int_equal(change.min_conflicting_id, 7);
+    assert_int_equal(change.ids_checked, 1);
+    scratch_remove(path);
+}
+
 int main(void)
 {
     rng_start_run();
@@ -210,6 +240,7 @@ int main(void)
         cmocka_unit_test_teardown(test_random_additions, testing_teardown),
         cmocka_unit_test_teardown(test_dedup, testing_teardown),
         cmocka_unit_test(test_ids_that_are_not_looked_up),
+        cmocka_unit_test(test_merged_with_a_removal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

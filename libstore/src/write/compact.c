@@ -152,14 +152,14 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
     return SSTORE_OK;
 }
 
-/* Write the segments of the result. */
+/* Write the segments of the result. They have no record in common. What is added comes last, so it is the store's newest
+ * segment: id_conflicts.h. */
 static sstore_status make_segments(compaction *self, sstore_error *error)
 {
-    sstore_status status = make_segment(self, SS_SEGMENT_ADDS, error);
-    if (status == SSTORE_OK && self->range.first > 0 &&
-        count_max(&self->store->manifest, self->range, SS_SEGMENT_REMOVES) > 0)
+    sstore_status status = SSTORE_OK;
+    if (self->range.first > 0 && count_max(&self->store->manifest, self->range, SS_SEGMENT_REMOVES) > 0)
         status = make_segment(self, SS_SEGMENT_REMOVES, error);
-    return status;
+    return status == SSTORE_OK ? make_segment(self, SS_SEGMENT_ADDS, error) : status;
 }
 
 static void forget_segments(compaction *self)
