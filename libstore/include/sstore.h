@@ -534,7 +534,8 @@ typedef struct sstore_change {
     uint32_t segment_count_before;
     bool ids_checked;       /* see above */
     uint64_t absent_count;  /* of a removal: given records, ids, names, or fingerprints without ids, of which the store
-                                    had no record. Among very many, a repeated one may be counted more than once */
+                                    had no record; with replace_records, given ids or names. Among very many, a
+                                    repeated one may be counted more than once */
     char damaged_file[512]; /* of an older segment, or "": the change was to be merged with it, and was published
                                     as a segment of its own instead. Not escaped. sstore_verify() tells more */
 } sstore_change;
@@ -555,7 +556,8 @@ typedef int (*sstore_absent_fn)(void *context, uint64_t id);
  *
  *   build, sstore_builder_create():         plan, recipe, distance, no_ids, id_index, names, replace, first_id,
  *                                           expected_record_count, expected_max_id
- *   add, sstore_builder_create_addition():  plan, recipe, no_compact, check_ids, expected_record_count, expected_max_id
+ *   add, sstore_builder_create_addition():  plan, recipe, no_compact, check_ids, replace_records,
+ *                                           expected_record_count, expected_max_id
  *   remove, sstore_remover_create():        recipe, no_compact, on_absent, expected_record_count, expected_max_id
  *   merge:                                  plan, id_index, replace, raise_ids, shard, shard_count
  *   compact:                                plan, recipe, id_index
@@ -608,11 +610,13 @@ typedef struct sstore_write_options {
     uint32_t shard_count;      /* 0: all records */
 
     /* ----- records ----- */
-    bool no_compact;   /* leave the segments of the store as they are: see "How changes keep a store compact" */
-    bool check_ids;    /* fill conflict_count, min_conflicting_id and ids_checked of sstore_change; of dedup, for all
+    bool no_compact;      /* leave the segments of the store as they are: see "How changes keep a store compact" */
+    bool check_ids;       /* fill conflict_count, min_conflicting_id and ids_checked of sstore_change; of dedup, for all
                           publications together */
-    bool raise_ids;    /* raise the ids of each input by the next ids of those before it: see sstore_merge() */
-    uint64_t first_id; /* the id of the first record without one. Merged parts need different ones */
+    bool replace_records; /* each added record replaces those of the store that have its id, or its name: see
+                             sstore_builder_create_addition() */
+    bool raise_ids;       /* raise the ids of each input by the next ids of those before it: see sstore_merge() */
+    uint64_t first_id;    /* the id of the first record without one. Merged parts need different ones */
     uint64_t expected_record_count; /* approximate; 0: unknown. See sstore_builder_needs() */
     uint64_t expected_max_id;       /* approximate, of given ids; 0: they are like assigned ones */
     sstore_absent_fn on_absent;     /* or NULL */
@@ -626,7 +630,7 @@ typedef struct sstore_write_options {
 #define SSTORE_WRITE_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
         sizeof(sstore_write_options), 0, 0, 0, NULL, false, 0, NULL, NULL, NULL, NULL, SSTORE_OWN_DISTANCE, 0, false,  \
-            false, false, false, 0, 0, false, false, false, 0, 0, 0, NULL, NULL, 0, 0                                  \
+            false, false, false, 0, 0, false, false, false, false, 0, 0, 0, NULL, NULL, 0, 0                           \
     }
 
 /* Begin a store at `path`. The folder is made; with `replace`, an existing store is locked against other writers, while
@@ -661,9 +665,15 @@ SSTORE_API sstore_status sstore_builder_create(const char *path, const sstore_wr
  * store's newest segments or as a segment of their own. Readers that have the store open keep their state;
  * sstore_open() and sstore_reopen() show the new one.
  * Records that the store already has are not added again. Records without ids get the ids from the store's next id on.
- * If nothing is new, nothing is written. Looking up records in the store takes memory: 8 bytes a block and some more,
- * up to half of memory_bytes. It also takes two file descriptors for each segment, in addition to those of
- * sstore_builder_create() and sstore_open().
+ * If nothing is new, nothing is written.
+ * With replace_records, each added record replaces all records that the store has of its id; in a store with names, all
+ * of its name. Several added records of an id or a name stay together. sstore_builder_finish() publishes removals and
+ * additions as one state. A record that the store has is neither removed nor added. Records must have ids, or names: a
+ * named record without an id keeps the id of its name in the store, the smallest one, if there is one. Ids are found as
+ * by sstore_get(): without an id index all records are read, once for as many ids as about a sixteenth of the memory
+ * holds.
+ * Looking up records in the store takes memory: 8 bytes a block and some more, up to half of memory_bytes. It also
+ * takes two file descriptors for each segment, in addition to those of sstore_builder_create() and sstore_open().
  * Errors: as sstore_builder_create(); NOT_FOUND if there is no store; DAMAGED, UNSUPPORTED, RECIPE; BUSY if another
  * call is writing to it. */
 SSTORE_API sstore_status sstore_builder_create_addition(const char *path, const sstore_write_options *options,

@@ -76,6 +76,16 @@ sstore_status run_remove_ids(const operation *self, uint32_t threads, sstore_err
     return status;
 }
 
+sstore_status run_replace_records(const operation *self, uint32_t threads, sstore_error *error)
+{
+    const sstore_write_options as_built = build_options(self, threads);
+    sstore_write_options options = options_to_add(&as_built);
+    options.no_compact = !self->merges;
+    options.replace_records = true;
+    return store_add(self->path, &options, self->second.fingerprints, self->second.ids, self->second.count, NULL,
+                     error);
+}
+
 sstore_status run_compact(const operation *self, uint32_t threads, sstore_error *error)
 {
     const sstore_write_options as_built = build_options(self, threads);

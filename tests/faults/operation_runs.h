@@ -13,6 +13,7 @@ sstore_status run_replace(const operation *self, uint32_t threads, sstore_error 
 sstore_status run_add(const operation *self, uint32_t threads, sstore_error *error);
 sstore_status run_remove(const operation *self, uint32_t threads, sstore_error *error);
 sstore_status run_remove_ids(const operation *self, uint32_t threads, sstore_error *error);
+sstore_status run_replace_records(const operation *self, uint32_t threads, sstore_error *error);
 sstore_status run_compact(const operation *self, uint32_t threads, sstore_error *error);
 sstore_status run_reindex(const operation *self, uint32_t threads, sstore_error *error);
 sstore_status run_dedup(const operation *self, uint32_t threads, sstore_error *error);

@@ -67,7 +67,7 @@ static void make(operation *self, uint64_t seed)
     for (size_t i = 0; i < RECORDS; i++)
         self->first.ids[i] = i;
     for (size_t i = 0; i < OTHERS; i++)
-        self->second.ids[i] = RECORDS + i;
+        self->second.ids[i] = self->run == run_replace_records && i < REMOVED ? i : RECORDS + i;
     snprintf(self->path, sizeof self->path, "%s", scratch_path("stage"));
     data_set both = joined(&self->first, &self->second);
     const data_set rest = data_part(&both, REMOVED, RECORDS), rest_of_both = data_part(&both, REMOVED, both.count);
@@ -87,7 +87,7 @@ static void make(operation *self, uint64_t seed)
     }
     self->before = record_set_of_data(has_rest ? &rest_of_both : &self->first);
     count_near(self);
-    self->after = record_set_of_data(has_rest                                                 ? &rest_of_both
+    self->after = record_set_of_data(has_rest || self->run == run_replace_records             ? &rest_of_both
                                      : self->run == run_replace                               ? &self->second
                                      : self->run == run_add || self->run == run_dedup         ? &both
                                      : self->run == run_remove || self->run == run_remove_ids ? &rest
@@ -103,12 +103,14 @@ void operations_make(uint64_t seed, operation operations[OPERATION_COUNT])
         {.name = "add", .run = run_add, .writes = true},
         {.name = "remove", .run = run_remove, .writes = true},
         {.name = "remove-ids", .run = run_remove_ids, .writes = true, .id_index = true},
+        {.name = "replace-records", .run = run_replace_records, .writes = true},
         {.name = "compact", .run = run_compact, .writes = true},
         {.name = "reindex", .run = run_reindex, .writes = true, .mends = true},
         {.name = "dedup", .run = run_dedup, .writes = true},
         {.name = "add-merged", .run = run_add, .writes = true, .merges = true, .id_index = true},
         {.name = "remove-merged", .run = run_remove, .writes = true, .merges = true},
         {.name = "dedup-merged", .run = run_dedup, .writes = true, .merges = true},
+        {.name = "replace-merged", .run = run_replace_records, .writes = true, .merges = true, .id_index = true},
         {.name = "read", .run = run_read, .id_index = true},
         {.name = "read-memory", .run = run_read_memory},
         {.name = "join", .run = run_join},
@@ -116,6 +118,7 @@ void operations_make(uint64_t seed, operation operations[OPERATION_COUNT])
         {.name = "compact-named", .run = run_compact, .writes = true, .names = true},
         {.name = "reindex-named", .run = run_reindex, .writes = true, .mends = true, .names = true},
         {.name = "add-merged-named", .run = run_add, .writes = true, .merges = true, .names = true},
+        {.name = "replace-named", .run = run_replace_records, .writes = true, .names = true},
         {.name = "read-named", .run = run_read, .id_index = true, .names = true},
     };
     for (size_t i = 0; i < OPERATION_COUNT; i++) {
@@ -131,6 +134,7 @@ void operations_make_wide(uint64_t seed, operation operations[WIDE_OPERATION_COU
         {.name = "replace-wide", .run = run_replace, .writes = true},
         {.name = "add-wide", .run = run_add, .writes = true},
         {.name = "remove-wide", .run = run_remove, .writes = true},
+        {.name = "replace-records-wide", .run = run_replace_records, .writes = true, .id_index = true},
         {.name = "compact-wide", .run = run_compact, .writes = true, .id_index = true},
         {.name = "reindex-wide", .run = run_reindex, .writes = true, .mends = true},
         {.name = "dedup-wide", .run = run_dedup, .writes = true, .id_index = true},

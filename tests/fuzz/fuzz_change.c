@@ -214,20 +214,22 @@ static void choose_given(session *self)
     record_set_sort(&self->given);
 }
 
-static void want_changed(session *self, bool removes, bool by_ids)
+/* What happens to the given records; REPLACE and REMOVE_IDS need a store with ids. */
+typedef enum given_change { ADD, REPLACE, REMOVE, REMOVE_IDS } given_change;
+
+static void want_changed(session *self, given_change what)
 {
+    const bool by_ids = what == REPLACE || what == REMOVE_IDS;
     const record_set *before = &self->made.truth->truth;
     for (size_t i = 0; i < before->count; i++) {
         bool is_named = record_set_has(&self->given, &before->fingerprints[i], before->ids[i]);
         for (size_t j = 0; by_ids && j < self->given.count; j++)
             is_named |= self->given.ids[j] == before->ids[i];
-        if (!removes || !is_named)
+        if (what == ADD || !is_named)
             record_set_append(&self->wanted, before, i, i + 1);
     }
-    for (size_t i = 0; !removes && i < self->given.count; i++) {
-        if (!record_set_has(before, &self->given.fingerprints[i], self->given.ids[i]))
-            record_set_append(&self->wanted, &self->given, i, i + 1);
-    }
+    if (what == ADD || what == REPLACE)
+        record_set_append(&self->wanted, &self->given, 0, self->given.count);
     record_set_sort(&self->wanted);
     record_set_unique(&self->wanted);
 }
@@ -247,27 +249,30 @@ static sstore_status remove_ids(const session *self, const uint64_t *ids, sstore
     return status;
 }
 
-static sstore_status build_change(const session *self, bool removes, bool by_ids, sstore_error *error)
+static sstore_status build_change(const session *self, given_change what, sstore_error *error)
 {
     const sstore_write_options as_built = build_options();
-    const sstore_write_options add = options_to_add(&as_built);
+    sstore_write_options add = options_to_add(&as_built);
     const sstore_write_options remove = options_to_remove(&as_built);
     const uint64_t *fingerprints = self->given.fingerprints;
     const uint64_t *given_ids = self->made.plan.has_ids ? self->given.ids : NULL;
-    if (by_ids)
+    add.replace_records = what == REPLACE;
+    if (what == REMOVE_IDS)
         return remove_ids(self, given_ids, error);
-    return removes ? store_remove(self->made.path, &remove, fingerprints, given_ids, GIVEN, NULL, error)
-                   : store_add(self->made.path, &add, fingerprints, given_ids, GIVEN, NULL, error);
+    return what == REMOVE ? store_remove(self->made.path, &remove, fingerprints, given_ids, GIVEN, NULL, error)
+                          : store_add(self->made.path, &add, fingerprints, given_ids, GIVEN, NULL, error);
 }
 
-static void change(session *self, bool removes, bool by_ids)
+static void change(session *self, given_change what)
 {
+    static const char *const names[] = {"add", "replace", "remove", "remove ids"};
     sstore_error error;
-    by_ids &= self->made.plan.has_ids;
+    if (!self->made.plan.has_ids)
+        what = what == REPLACE ? ADD : what == REMOVE_IDS ? REMOVE : what;
     choose_given(self);
-    want_changed(self, removes, by_ids);
-    step_count_begin(removes ? "remove" : "add");
-    const sstore_status status = build_change(self, removes, by_ids, &error);
+    want_changed(self, what);
+    step_count_begin(names[what]);
+    const sstore_status status = build_change(self, what, &error);
     check_change(self, status, &error, LOOKING_UP);
 }
 
@@ -375,16 +380,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint32_t what = (uint32_t)fuzz_take(&input, 1);
     session self = {.given = {.count = 0}};
     store_case_make(&self.made, "change", &input);
-    switch (what % 10) {
+    switch (what % 11) {
     case 0: merge(&self); break;
     case 1: shard(&self); break;
     case 2: compact(&self, SSTORE_COMPACTION_ALL, 0); break;
     case 3: compact(&self, SSTORE_COMPACTION_ALL, 1024); break;
     case 4: compact(&self, SSTORE_COMPACTION_TIERS, 0); break;
-    case 5: change(&self, false, false); break;
-    case 6: change(&self, true, false); break;
-    case 7: change(&self, true, true); break;
+    case 5: change(&self, ADD); break;
+    case 6: change(&self, REMOVE); break;
+    case 7: change(&self, REMOVE_IDS); break;
     case 8: insert_new(&self); break;
+    case 10: change(&self, REPLACE); break;
     default: reindex(&self); break;
     }
     record_set_free(&self.given);

@@ -1,7 +1,7 @@
 /*
- * test_changes.c - records of 1 to 16 words are added and removed in random steps, beside a set of the records that
- * the store must have: data of all kinds, skewed and constant words. After each step every way of reading must give
- * this set. An older handle must still show its records, lost directories are rebuilt, shards are merged, and
+ * test_changes.c - records of 1 to 16 words are added, replaced and removed in random steps, beside a set of the
+ * records that the store must have: data of all kinds, skewed and constant words. After each step every way of reading
+ * must give this set. An older handle must still show its records, lost directories are rebuilt, shards are merged, and
  * compacting must give the same bytes as a build of the records.
  */
 #include <inttypes.h>
@@ -244,6 +244,125 @@ static void remove_some(living *self)
     record_set_free(&names);
 }
 
+/* Whether one of `names` is the name of each id of `records`. */
+static bool *names_met(const living *self, const record_set *records, const record_set *names)
+{
+    bool *are_met = test_calloc(records->count + 1, sizeof *are_met);
+    sstore_name *all = id_names(self->names, run_seed, records->ids, records->count);
+    sstore_name *given = id_names(self->names, run_seed, names->ids, names->count);
+    for (size_t i = 0; i < records->count; i++)
+        for (size_t j = 0; !are_met[i] && j < names->count; j++)
+            are_met[i] = all[i].size == given[j].size && memcmp(all[i].bytes, given[j].bytes, all[i].size) == 0;
+    free(all);
+    free(given);
+    return are_met;
+}
+
+/* Give records without ids the ids that the store will give them, by the names of the ids that they have: the smallest
+ * id of a record with the name, or the next one. An id from next_id on stands for a new name. */
+static void assign_by_name(const living *self, record_set *records)
+{
+    char *buffer = test_calloc(ID_NAME_CAPACITY, 1);
+    sstore_name *stored = id_names(self->names, run_seed, self->truth.ids, self->truth.count);
+    uint64_t next_id = self->next_id;
+    for (size_t i = 0; i < records->count; i++) {
+        const uint64_t wanted = records->ids[i] >= self->next_id ? next_id : records->ids[i];
+        const sstore_name name = id_name(self->names, run_seed, wanted, buffer);
+        uint64_t min = UINT64_MAX;
+        bool any = false;
+        for (size_t j = 0; j < self->truth.count; j++) {
+            if (stored[j].size != name.size || memcmp(stored[j].bytes, name.bytes, name.size) != 0)
+                continue;
+            any = true;
+            min = self->truth.ids[j] < min ? self->truth.ids[j] : min;
+        }
+        records->ids[i] = any ? min : next_id++;
+    }
+    free(stored);
+    test_free(buffer);
+}
+
+/* Replace in the truth what has an id, or a name, of the records. Returns how many records were removed and are not
+ * among the added ones. */
+static uint64_t replace_in_truth(living *self, const record_set *records)
+{
+    const size_t before = self->truth.count;
+    record_set added = record_set_new(self->maker.words), common = record_set_new(self->maker.words);
+    record_set_append(&added, records, 0, records->count);
+    record_set_sort(&added);
+    record_set_unique(&added);
+    record_set_append(&common, &self->truth, 0, before);
+    record_set_append(&common, &added, 0, added.count);
+    record_set_sort(&common);
+    record_set_unique(&common);
+    const uint64_t common_count = before + added.count - common.count;
+    if (self->has_names) {
+        bool *are_met = names_met(self, &self->truth, records);
+        record_set kept = record_set_new(self->truth.words);
+        for (size_t i = 0; i < before; i++)
+            if (!are_met[i])
+                record_set_append(&kept, &self->truth, i, i + 1);
+        record_set_free(&self->truth);
+        self->truth = kept;
+        test_free(are_met);
+    } else {
+        remove_named(&self->truth, BY_ID, records);
+    }
+    const uint64_t removed = before - self->truth.count - common_count;
+    take_records(self, records);
+    record_set_free(&added);
+    record_set_free(&common);
+    return removed;
+}
+
+/* Records that replace others by their ids, or names: half of the ids, and some records, are in the store. */
+static record_set choose_to_replace(living *self, bool assigned)
+{
+    const size_t count = choose_count(self);
+    record_set records = choose_records(self, self->has_names && count > 300 ? 300 : count, false);
+    for (size_t i = 0; i < records.count; i++) {
+        const size_t at = self->truth.count > 0 ? rng_below(&self->random, self->truth.count) : 0;
+        if (self->truth.count > 0 && rng_one_in(&self->random, 2))
+            records.ids[i] = self->truth.ids[at];
+        else if (assigned)
+            records.ids[i] = self->next_id;
+        if (self->truth.count > 0 && rng_one_in(&self->random, 8))
+            memcpy(records.fingerprints + i * records.words, record_set_at(&self->truth, at),
+                   records.words * sizeof(uint64_t));
+    }
+    if (assigned)
+        assign_by_name(self, &records);
+    return records;
+}
+
+static void replace_some(living *self)
+{
+    const bool assigned = self->has_names && ids_are_assigned(self);
+    record_set records = choose_to_replace(self, assigned);
+    sstore_builder *builder;
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_change change = SSTORE_CHANGE_INIT;
+    const sstore_write_options as_built = make_options(self);
+    sstore_write_options options = options_to_add(&as_built);
+    options.replace_records = true;
+    options.check_ids = rng_one_in(&self->random, 4);
+    options.no_compact = stays_apart(self);
+    assert_ok(sstore_builder_create_addition(self->path, &options, &builder, &error), &error);
+    give_records(self, builder, &records, assigned);
+    if (rng_one_in(&self->random, 10)) {
+        sstore_builder_abort(builder);
+    } else {
+        const size_t before = self->truth.count;
+        assert_ok(sstore_builder_finish(builder, &change, &error), &error);
+        const uint64_t removed = replace_in_truth(self, &records);
+        assert_int_equal(change.removed_count, removed);
+        assert_int_equal(change.added_count, self->truth.count + removed - before);
+        assert_int_equal(change.given_count, records.count);
+        check_change(self, &change);
+    }
+    record_set_free(&records);
+}
+
 static void compact(living *self, sstore_compaction scope)
 {
     sstore_error error = {.status = SSTORE_OK};
@@ -305,7 +424,9 @@ static void reindex(living *self)
 
 static void step(living *self)
 {
-    switch (rng_below(&self->random, 10)) {
+    switch (rng_below(&self->random, self->ids == IDS_NONE ? 10 : 12)) {
+    case 11:
+    case 10: replace_some(self); break;
     case 9: shard_and_merge(self); break;
     case 8: reindex(self); break;
     case 0: compact(self, self->crawls ? SSTORE_COMPACTION_TIERS : SSTORE_COMPACTION_ALL); break;

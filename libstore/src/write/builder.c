@@ -1,4 +1,4 @@
-/* builder.c - takes records, sorts them, and publishes segments. */
+/* builder.c - gathers records, sorts them, and publishes segments. */
 #include "write/builder.h"
 
 #include <string.h>
@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define ID_BATCH 1024u
 #define FIRST_WORDS ((size_t)16384) /* of fingerprints that are gathered before they are sorted */
 
 /* ----- adding ----- */
@@ -62,108 +61,6 @@ sstore_status ss_builder_add_records(sstore_builder *builder, const uint64_t *fi
         status = open_sorter(builder, UINT64_MAX, error);
     if (status == SSTORE_OK)
         status = ss_sorter_add(builder->records, 0, fingerprints, builder->spec.has_ids ? ids : NULL, count, error);
-    return status;
-}
-
-/* Add records that are numbered from next_id on. */
-static sstore_status add_with_next_ids(sstore_builder *builder, const uint64_t *fingerprints, size_t count,
-                                       sstore_error *error)
-{
-    uint64_t ids[ID_BATCH];
-    sstore_status status = SSTORE_OK;
-    if (count > UINT64_MAX - builder->next_id)
-        return ss_fail_argument(error, SS_NO_ID_LEFT);
-    for (size_t done = 0, size; status == SSTORE_OK && done < count; done += size) {
-        size = (size_t)ss_min_u64(count - done, ID_BATCH);
-        for (size_t i = 0; i < size; i++)
-            ids[i] = builder->next_id++;
-        status = ss_builder_add_records(builder, fingerprints + done * builder->spec.words, ids, size, error);
-    }
-    return status;
-}
-
-sstore_status sstore_builder_skip_ids(sstore_builder *builder, uint64_t count, sstore_error *error)
-{
-    if (builder == NULL)
-        return ss_fail_argument(error, "sstore_builder_skip_ids: builder must not be NULL");
-    if (!builder->spec.has_ids)
-        return SSTORE_OK;
-    if (count > UINT64_MAX - builder->next_id)
-        return ss_fail_argument(error, SS_NO_ID_LEFT);
-    builder->next_id += count;
-    return SSTORE_OK;
-}
-
-/* Add records with given ids, or with the next ones. */
-static sstore_status add(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
-                         sstore_error *error)
-{
-    const bool has_ids = builder->spec.has_ids;
-    builder->change.given_count += count;
-    builder->ids_given = ids != NULL;
-    if (has_ids && ids == NULL) /* no record of the extended store can have these */
-        return add_with_next_ids(builder, fingerprints, count, error);
-    sstore_status status = builder->extends ? ss_builder_open_base(builder, error) : SSTORE_OK;
-    if (status != SSTORE_OK)
-        return status;
-    for (size_t i = 0; has_ids && i < count; i++)
-        ss_id_conflicts_note(&builder->conflicts, ids[i], &builder->next_id);
-    return ss_builder_add_records(builder, fingerprints, ids, count, error);
-}
-
-/* Check that records can be added with given ids, or without. */
-static sstore_status check_given(const sstore_builder *builder, bool ids_given, sstore_error *error)
-{
-    if (!builder->spec.has_ids || builder->change.given_count == 0 || builder->ids_given == ids_given)
-        return SSTORE_OK;
-    return ss_fail_argument(error, "sstore_builder_add: either all records have ids or none has");
-}
-
-sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
-                                 size_t count, sstore_error *error)
-{
-    if (builder == NULL || (fingerprints == NULL && count > 0))
-        return ss_fail_argument(error, "sstore_builder_add: builder and fingerprints must not be NULL");
-    if (count == 0)
-        return SSTORE_OK;
-    if (builder->spec.has_names)
-        return ss_fail_argument(error, "%s: the store has names: add each record with its name",
-                                builder->transaction->path);
-    const sstore_status status = check_given(builder, ids != NULL, error);
-    return status == SSTORE_OK ? add(builder, fingerprints, ids, count, error) : status;
-}
-
-/* Check all names before anything is added. */
-static sstore_status check_names(const sstore_builder *builder, const sstore_name *names, size_t count,
-                                 sstore_error *error)
-{
-    if (!builder->spec.has_names)
-        return ss_fail_argument(error, "%s: the store has no names; build it with names", builder->transaction->path);
-    for (size_t i = 0; i < count; i++) {
-        const sstore_status status = ss_check_name(&names[i], i, error);
-        if (status != SSTORE_OK)
-            return status;
-    }
-    return SSTORE_OK;
-}
-
-sstore_status sstore_builder_add_named(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
-                                       const sstore_name *names, size_t count, sstore_error *error)
-{
-    if (builder == NULL || ((fingerprints == NULL || names == NULL) && count > 0))
-        return ss_fail_argument(error, "sstore_builder_add_named: builder, fingerprints and names must not be NULL");
-    if (count == 0)
-        return SSTORE_OK;
-    sstore_status status = check_names(builder, names, count, error);
-    if (status == SSTORE_OK)
-        status = check_given(builder, ids != NULL, error);
-    const uint64_t first_id = builder->next_id;
-    if (status == SSTORE_OK)
-        status = add(builder, fingerprints, ids, count, error);
-    for (size_t i = 0; status == SSTORE_OK && i < count; i++)
-        status = ss_name_runs_add(&builder->names, ids != NULL ? ids[i] : first_id + i, names[i].bytes, names[i].size,
-                                  error);
-    builder->spec.name_bytes = builder->names.name_bytes;
     return status;
 }
 
@@ -230,6 +127,14 @@ sstore_status ss_builder_publish(const sstore_builder *builder, uint32_t first, 
                                          before->segment_count);
     ss_free(manifest.segments);
     return status;
+}
+
+void ss_note_changed(sstore_builder *builder, uint64_t count)
+{
+    if (builder->spec.kind == SS_SEGMENT_REMOVES)
+        builder->change.removed_count = count;
+    else
+        builder->change.added_count = count;
 }
 
 void ss_note_store(sstore_change *change, const ss_manifest *manifest)

@@ -50,6 +50,7 @@ struct sstore_builder {
     ss_id_conflicts conflicts;      /* of given ids */
     ss_name_runs names;             /* of a store with names: those that were given */
     uint64_t names_bytes;           /* of memory, for them */
+    sstore_remover *replaced;       /* finds the records that the added ones replace; NULL: they replace none */
     uint64_t expected_max_id;
     bool ignore_free_space;
     bool in_order;        /* the records come sorted, so none of them is spilled */
@@ -76,8 +77,9 @@ sstore_status ss_builder_check_reserved(const sstore_builder *builder, sstore_er
 sstore_status ss_builder_check_space(const sstore_builder *builder, ss_segment_kind kind, uint64_t record_count,
                                      uint64_t spilled_bytes, sstore_error *error);
 
-/* Create a builder that is ready to take records, or those to remove. Errors as sstore_builder_create(). */
-sstore_status ss_builder_create(const char *path, ss_write_mode mode, ss_segment_kind kind,
+/* Create a builder that is ready to take records, or those to remove. `transaction` is as for ss_builder_open(). Errors
+ * as sstore_builder_create(). */
+sstore_status ss_builder_create(const char *path, ss_transaction *transaction, ss_write_mode mode, ss_segment_kind kind,
                                 const sstore_write_options *options, sstore_builder **builder_out, sstore_error *error);
 
 /* UNSUPPORTED if one of the oldest `count` segments, which the builder leaves as they are, has a directory that this
@@ -88,6 +90,9 @@ sstore_status ss_builder_check_formats(const sstore_builder *builder, uint32_t c
  * of the memory. */
 sstore_status ss_builder_open_base(sstore_builder *builder, sstore_error *error);
 void ss_builder_close_base(sstore_builder *builder);
+
+/* The extended store, if this builder has opened it, or that of the replaced records; else NULL. */
+const sstore *ss_builder_base_store(const sstore_builder *builder);
 
 /* Keep only the items (words of a fingerprint and, with ids, an id) that change the store: records to add that it does
  * not have, or to remove that it has. For a sorter, from all its threads. Errors as ss_membership_has(). */
@@ -108,6 +113,9 @@ sstore_status ss_builder_sort(sstore_builder *builder, ss_sorted_pieces *pieces_
  * 1. */
 sstore_status ss_builder_publish(const sstore_builder *builder, uint32_t first, uint32_t end,
                                  const ss_manifest_segment *made, uint32_t count, sstore_error *error);
+
+/* Fill in how many records the builder's segment changes. */
+void ss_note_changed(sstore_builder *builder, uint64_t count);
 
 /* Fill in the current state of the store. */
 void ss_note_store(sstore_change *change, const ss_manifest *manifest);

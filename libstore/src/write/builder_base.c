@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/words.h"
-#include "write/builder.h"
+#include "write/removal.h"
 
 sstore_status ss_builder_check_reserved(const sstore_builder *builder, sstore_error *error)
 {
@@ -33,6 +33,11 @@ sstore_status ss_builder_open_base(sstore_builder *builder, sstore_error *error)
     for (; status == SSTORE_OK && base->count < threads; base->count++)
         status = ss_membership_open(&base->memberships[base->count], base->store, false, NULL, error);
     return status;
+}
+
+const sstore *ss_builder_base_store(const sstore_builder *builder)
+{
+    return builder->replaced != NULL ? ss_remover_builder(builder->replaced)->base.store : builder->base.store;
 }
 
 void ss_builder_close_base(sstore_builder *builder)
@@ -130,7 +135,7 @@ static sstore_status compare_with_base(sstore_builder *builder, sstore_error *er
     stored_names names;
     ss_name_merge given = {.count = 0};
     bool more = true;
-    sstore_status status = open_stored_names(&names, builder->base.store, error);
+    sstore_status status = open_stored_names(&names, ss_builder_base_store(builder), error);
     if (status == SSTORE_OK)
         status = ss_name_merge_add_runs(&given, &builder->names, error);
     if (status == SSTORE_OK)
@@ -149,6 +154,6 @@ static sstore_status compare_with_base(sstore_builder *builder, sstore_error *er
 sstore_status ss_builder_check_names(sstore_builder *builder, sstore_error *error)
 {
     const sstore_status status = ss_name_runs_finish(&builder->names, error);
-    const bool is_new = builder->base.store == NULL || builder->spec.kind == SS_SEGMENT_REMOVES;
+    const bool is_new = ss_builder_base_store(builder) == NULL || builder->spec.kind == SS_SEGMENT_REMOVES;
     return status != SSTORE_OK || is_new || builder->names.name_count == 0 ? status : compare_with_base(builder, error);
 }

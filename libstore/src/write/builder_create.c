@@ -11,6 +11,7 @@
 #include "plan/planner.h"
 #include "store/lookup.h"
 #include "write/disk_space.h"
+#include "write/removal.h"
 #include "write/word_plans.h"
 #include "write/write_options.h"
 
@@ -171,7 +172,7 @@ static sstore_status set_up(sstore_builder *builder, const char *path, ss_write_
         status = ss_transaction_stage(builder->transaction, error);
     if (status != SSTORE_OK)
         return status;
-    builder->spec.dir = &builder->transaction->staged[0]->dir;
+    builder->spec.dir = &builder->transaction->staged[builder->transaction->staged_count - 1]->dir;
     builder->spec.tmp_dir = options->tmp_dir != NULL ? &builder->tmp_dir : builder->spec.dir;
     return builder->extends ? take_from_store(builder, options, error) : SSTORE_OK;
 }
@@ -284,14 +285,14 @@ static uint64_t base_bytes(const ss_manifest *manifest, uint32_t threads)
 
 /* ----- creating ----- */
 
-sstore_status ss_builder_create(const char *path, ss_write_mode mode, ss_segment_kind kind,
+sstore_status ss_builder_create(const char *path, ss_transaction *transaction, ss_write_mode mode, ss_segment_kind kind,
                                 const sstore_write_options *options, sstore_builder **builder_out, sstore_error *error)
 {
     if (path == NULL || builder_out == NULL)
         return ss_fail_argument(error, "path and builder_out must not be NULL");
     sstore_builder *builder;
     uint64_t reserved = 0;
-    sstore_status status = ss_builder_open(path, NULL, mode, kind, options, &builder, error);
+    sstore_status status = ss_builder_open(path, transaction, mode, kind, options, &builder, error);
     if (status != SSTORE_OK)
         return status;
     if (builder->extends) {
@@ -323,7 +324,18 @@ sstore_status sstore_builder_create(const char *path, const sstore_write_options
         return status;
     taken.distance = ss_distance_or_default(taken.distance);
     const ss_write_mode mode = taken.replace ? SS_WRITE_REPLACE : SS_WRITE_NEW;
-    return ss_builder_create(path, mode, SS_SEGMENT_ADDS, &taken, builder_out, error);
+    return ss_builder_create(path, NULL, mode, SS_SEGMENT_ADDS, &taken, builder_out, error);
+}
+
+/* Open what finds the records that added ones replace. */
+static sstore_status open_replaced(sstore_builder *builder, const sstore_write_options *options, sstore_error *error)
+{
+    if (!builder->spec.has_ids)
+        return ss_fail_argument(error,
+                                "%s: the store has no ids, so records cannot replace those of their ids; remove old "
+                                "fingerprints, and add new ones",
+                                builder->transaction->path);
+    return ss_remover_create(builder->transaction->path, builder->transaction, options, &builder->replaced, error);
 }
 
 sstore_status sstore_builder_create_addition(const char *path, const sstore_write_options *options,
@@ -332,10 +344,20 @@ sstore_status sstore_builder_create_addition(const char *path, const sstore_writ
     sstore_write_options taken;
     if (builder_out != NULL)
         *builder_out = NULL;
-    const sstore_status status = ss_write_options_take(&taken, options, SS_WRITE_CALL_ADD, error);
+    sstore_status status = ss_write_options_take(&taken, options, SS_WRITE_CALL_ADD, error);
     if (status != SSTORE_OK)
         return status;
-    return ss_builder_create(path, SS_WRITE_EXTEND, SS_SEGMENT_ADDS, &taken, builder_out, error);
+    if (taken.replace_records) /* the other half is for the records that are replaced */
+        taken.memory_bytes = ss_max_u64(taken.memory_bytes / 2, SS_MIN_MEMORY_BYTES);
+    status = ss_builder_create(path, NULL, SS_WRITE_EXTEND, SS_SEGMENT_ADDS, &taken, builder_out, error);
+    if (status != SSTORE_OK || !taken.replace_records)
+        return status;
+    status = open_replaced(*builder_out, &taken, error);
+    if (status != SSTORE_OK) {
+        sstore_builder_abort(*builder_out);
+        *builder_out = NULL;
+    }
+    return status;
 }
 
 /* ----- the builder ----- */
@@ -355,6 +377,7 @@ void sstore_builder_abort(sstore_builder *builder)
     ss_name_runs_free(&builder->names);
     ss_chunk_pool_close(&builder->pool);
     ss_free(builder->first);
+    sstore_remover_abort(builder->replaced);
     if (builder->transaction == &builder->own_transaction)
         ss_transaction_close(builder->transaction);
     else

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "store/store.h"
 #include "write/record_pieces.h"
+#include "write/removal.h"
 #include "write/write_options.h"
 
 /* A segment belongs to the range if it has at most four times as many records as the newer ones together. */
@@ -91,7 +92,10 @@ typedef struct compaction {
     sstore_builder *builder;
     sstore *store; /* open for its records */
     ss_segment_range range;
-    size_t first_staged; /* the first staged segment of the result */
+    uint32_t change_count; /* the newest segments of the range are staged changes */
+    ss_manifest_segment changes[SS_MAX_MADE];
+    const ss_dir *dirs[SS_MAX_MADE]; /* of the changes */
+    size_t first_staged;             /* the first staged segment of the result */
     uint32_t made_count;
     ss_manifest_segment made[SS_MAX_MADE]; /* the result: 0 to SS_MAX_MADE segments */
 } compaction;
@@ -152,8 +156,8 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
     return SSTORE_OK;
 }
 
-/* Write the segments of the result. They have no record in common. What is added comes last, so it is the store's newest
- * segment: id_conflicts.h. */
+/* Write the segments of the result. They have no record in common. What is added comes last, so it is the store's
+ * newest segment: id_conflicts.h. */
 static sstore_status make_segments(compaction *self, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
@@ -169,9 +173,9 @@ static void forget_segments(compaction *self)
     self->made_count = 0;
 }
 
-/* Write the change merged with the range; or alone, as the newest segment, if an older one is damaged: then it shall
- * not be lost. */
-static sstore_status merge_change(compaction *self, sstore_error *error)
+/* Write the changes merged with the range; or alone, as the newest segments, if an older one is damaged: then they
+ * shall not be lost. */
+static sstore_status merge_changes(compaction *self, sstore_error *error)
 {
     sstore_change *change = &self->builder->change;
     ss_transaction *transaction = self->builder->transaction;
@@ -185,7 +189,7 @@ static sstore_status merge_change(compaction *self, sstore_error *error)
         ss_transaction_discard(transaction, transaction->staged_count - 1);
     forget_segments(self);
     memcpy(change->damaged_file, problem.file, sizeof change->damaged_file);
-    self->range.first = self->range.end - 1;
+    self->range.first = self->range.end - self->change_count;
     return make_segments(self, error);
 }
 
@@ -193,6 +197,8 @@ static void free_compaction(compaction *self)
 {
     sstore_close(self->store);
     forget_segments(self);
+    for (uint32_t i = 0; i < SS_MAX_MADE; i++)
+        ss_manifest_segment_free(&self->changes[i]);
 }
 
 static sstore_status write_compacted(compaction *self, const sstore_write_options *options, sstore_error *error)
@@ -225,31 +231,100 @@ static sstore_status stage_records(const sstore_builder *builder, const ss_sorte
     return ss_segment_write(&spec, records, segment_out, error);
 }
 
-sstore_status ss_builder_merge(sstore_builder *builder, const ss_sorted_pieces *records, ss_segment_range range,
-                               uint64_t *changed_count_out, sstore_error *error)
+/* Stage a change. */
+static sstore_status stage_change(compaction *self, sstore_builder *builder, const ss_sorted_pieces *records,
+                                  sstore_error *error)
 {
-    ss_transaction *transaction = builder->transaction;
-    compaction self = {.builder = builder, .range = range, .first_staged = 1};
-    ss_manifest_segment change = {.record_count = 0};
-    sstore_status status = stage_records(builder, records, &change, error);
+    const sstore_status status = stage_records(builder, records, &self->changes[self->change_count++], error);
     ss_builder_close_base(builder); /* memory is reserved for one open store */
-    *changed_count_out = change.record_count;
-    if (status == SSTORE_OK && change.record_count > 0) {
-        const ss_dir *dir = &transaction->staged[0]->dir;
-        status = ss_store_open_in(&transaction->store, SS_STORE_RECORDS, &self.store, error);
-        if (status == SSTORE_OK)
-            status = ss_store_append_staged(self.store, dir, &change, error);
-        if (status == SSTORE_OK)
-            status = ss_builder_check_space(builder, SS_SEGMENT_ADDS,
-                                            count_max(&self.store->manifest, range, SS_SEGMENT_ADDS), 0, error);
-        if (status == SSTORE_OK)
-            status = merge_change(&self, error);
-        if (status == SSTORE_OK) {
-            ss_transaction_discard(transaction, 0);
-            status = ss_builder_publish(builder, self.range.first, range.end - 1, self.made, self.made_count, error);
-        }
+    return status;
+}
+
+/* Open the store with the changes as its newest segments. */
+static sstore_status open_with_changes(compaction *self, sstore_error *error)
+{
+    const ss_transaction *transaction = self->builder->transaction;
+    sstore_status status = ss_store_open_in(&transaction->store, SS_STORE_RECORDS, &self->store, error);
+    for (uint32_t i = 0; status == SSTORE_OK && i < self->change_count; i++)
+        status = ss_store_append_staged(self->store, self->dirs[i], &self->changes[i], error);
+    if (status == SSTORE_OK)
+        self->range.end = self->store->manifest.segment_count;
+    return status;
+}
+
+/* Count what a replacement changes: it may remove a record and add it again. */
+static sstore_status count_replacement(compaction *self, sstore_error *error)
+{
+    const sstore *store = self->store;
+    sstore_change *change = &self->builder->change;
+    ss_merge_iterator records;
+    ss_record record;
+    bool more = true;
+    ss_merge_iterator_init(&records, store->manifest.words, store->manifest.has_ids);
+    sstore_status status = ss_merge_iterator_add(&records, store, self->range.end - 2, self->range.end, error);
+    if (status == SSTORE_OK)
+        status = ss_merge_iterator_rewind(&records, error);
+    while (status == SSTORE_OK && more) {
+        status = ss_merge_iterator_next(&records, &record, &more, error);
+        change->added_count += more;
     }
-    ss_manifest_segment_free(&change);
+    ss_merge_iterator_close(&records);
+    change->removed_count = self->changes[0].record_count - (self->changes[1].record_count - change->added_count);
+    return status;
+}
+
+/* Write and publish the changes, merged with the range. */
+static sstore_status merge_and_publish(compaction *self, sstore_error *error)
+{
+    sstore_builder *builder = self->builder;
+    sstore_status status = ss_builder_check_space(builder, SS_SEGMENT_ADDS,
+                                                  count_max(&self->store->manifest, self->range, SS_SEGMENT_ADDS), 0,
+                                                  error);
+    if (status == SSTORE_OK)
+        status = merge_changes(self, error);
+    if (status != SSTORE_OK)
+        return status;
+    for (uint32_t i = 0; i < self->change_count; i++)
+        ss_transaction_discard(builder->transaction, 0);
+    return ss_builder_publish(builder, self->range.first, self->range.end - self->change_count, self->made,
+                              self->made_count, error);
+}
+
+sstore_status ss_builder_merge(sstore_builder *builder, const ss_sorted_pieces *records, uint32_t first,
+                               sstore_error *error)
+{
+    compaction self = {.builder = builder, .range = {first, first}, .first_staged = 1, .dirs = {builder->spec.dir}};
+    sstore_status status = stage_change(&self, builder, records, error);
+    ss_note_changed(builder, self.changes[0].record_count);
+    if (status == SSTORE_OK && self.changes[0].record_count > 0) {
+        status = open_with_changes(&self, error);
+        if (status == SSTORE_OK)
+            status = merge_and_publish(&self, error);
+    }
+    free_compaction(&self);
+    return status;
+}
+
+sstore_status ss_builder_replace(sstore_builder *builder, const ss_sorted_pieces *replaced,
+                                 const ss_sorted_pieces *records, uint32_t first, sstore_error *error)
+{
+    sstore_builder *remover = ss_remover_builder(builder->replaced);
+    const sstore_change *change = &builder->change;
+    compaction self = {.builder = builder,
+                       .range = {first, first},
+                       .first_staged = 2,
+                       .dirs = {remover->spec.dir, builder->spec.dir}};
+    sstore_status status = stage_change(&self, remover, replaced, error);
+    if (status == SSTORE_OK)
+        status = stage_change(&self, builder, records, error);
+    else
+        ss_pieces_release(records);
+    if (status == SSTORE_OK)
+        status = open_with_changes(&self, error);
+    if (status == SSTORE_OK)
+        status = count_replacement(&self, error);
+    if (status == SSTORE_OK && change->added_count + change->removed_count > 0)
+        status = merge_and_publish(&self, error);
     free_compaction(&self);
     return status;
 }

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/words.h"
 #include "sort/radix.h"
-#include "write/builder.h"
+#include "write/removal.h"
 #include "write/write_options.h"
 
 #define KEY_BYTES 21u /* of a key of one word, including sorting and look-up */
@@ -101,6 +101,7 @@ static sstore_status find_by_fingerprint(sstore_remover *remover, const key_set 
 typedef struct id_search {
     sstore_remover *remover;
     bool *are_found; /* one an id */
+    uint64_t *ids;   /* of names: the smallest id of a record that has it; or NULL */
     sstore_status status;
     sstore_error *error;
 } id_search;
@@ -108,7 +109,10 @@ typedef struct id_search {
 static int take_record(void *context, const sstore_match *record)
 {
     id_search *self = context;
-    self->are_found[record->query_index] = true;
+    const uint64_t index = record->query_index;
+    if (self->ids != NULL && (!self->are_found[index] || record->id < self->ids[index]))
+        self->ids[index] = record->id;
+    self->are_found[index] = true;
     self->status = add_found(self->remover, record->fingerprint, record->id, self->error);
     return self->status != SSTORE_OK;
 }
@@ -149,11 +153,21 @@ static sstore_status find_by_id(sstore_remover *remover, const key_set *set, sst
 
 /* ----- records of names ----- */
 
+/* Count a name that no record has, and give it the next id. */
+static void note_new_name(const id_search *self, size_t index, uint64_t *next_id)
+{
+    self->remover->builder->change.absent_count++;
+    if (self->ids != NULL)
+        self->ids[index] = (*next_id)++;
+}
+
 /* Find the records of all ids that have one of the names. */
-static sstore_status find_by_name(sstore_remover *remover, const sstore_name *names, size_t count, sstore_error *error)
+static sstore_status find_by_name(sstore_remover *remover, const sstore_name *names, size_t count, uint64_t *ids,
+                                  uint64_t *next_id, sstore_error *error)
 {
     id_search search = {.remover = remover,
                         .are_found = ss_alloc(count, sizeof *search.are_found),
+                        .ids = ids,
                         .status = SSTORE_OK,
                         .error = error};
     sstore_cursor *cursor = NULL;
@@ -165,7 +179,8 @@ static sstore_status find_by_name(sstore_remover *remover, const sstore_name *na
     if (status == SSTORE_STOPPED)
         status = search.status;
     for (size_t i = 0; status == SSTORE_OK && i < count; i++)
-        remover->builder->change.absent_count += !search.are_found[i];
+        if (!search.are_found[i])
+            note_new_name(&search, i, next_id);
     sstore_cursor_free(cursor);
     ss_free(search.are_found);
     return status == SSTORE_OK ? give_found(remover, error) : status;
@@ -210,21 +225,14 @@ static sstore_status add_keys(sstore_remover *remover, key_set *set, const uint6
 
 /* ----- the remover ----- */
 
-sstore_status sstore_remover_create(const char *path, const sstore_write_options *options, sstore_remover **remover_out,
-                                    sstore_error *error)
+sstore_status ss_remover_create(const char *path, ss_transaction *transaction, const sstore_write_options *options,
+                                sstore_remover **remover_out, sstore_error *error)
 {
-    sstore_write_options taken;
-    if (remover_out != NULL)
-        *remover_out = NULL;
-    if (path == NULL || remover_out == NULL)
-        return ss_fail_argument(error, "path and remover_out must not be NULL");
-    sstore_status status = ss_write_options_take(&taken, options, SS_WRITE_CALL_REMOVE, error);
-    if (status != SSTORE_OK)
-        return status;
     sstore_remover *remover = ss_alloc(1, sizeof *remover);
     if (remover == NULL)
         return ss_fail_memory(error, sizeof *remover);
-    status = ss_builder_create(path, SS_WRITE_EXTEND, SS_SEGMENT_REMOVES, &taken, &remover->builder, error);
+    const sstore_status status = ss_builder_create(path, transaction, SS_WRITE_EXTEND, SS_SEGMENT_REMOVES, options,
+                                                   &remover->builder, error);
     if (status != SSTORE_OK) {
         ss_free(remover);
         return status;
@@ -240,10 +248,27 @@ sstore_status sstore_remover_create(const char *path, const sstore_write_options
         sstore_remover_abort(remover);
         return ss_fail_memory(error, FIND_BATCH * words * sizeof *remover->found_fingerprints);
     }
-    remover->on_absent = taken.on_absent;
-    remover->absent_context = taken.absent_context;
+    remover->on_absent = options->on_absent;
+    remover->absent_context = options->absent_context;
     *remover_out = remover;
     return SSTORE_OK;
+}
+
+sstore_status sstore_remover_create(const char *path, const sstore_write_options *options, sstore_remover **remover_out,
+                                    sstore_error *error)
+{
+    sstore_write_options taken;
+    if (remover_out != NULL)
+        *remover_out = NULL;
+    if (path == NULL || remover_out == NULL)
+        return ss_fail_argument(error, "path and remover_out must not be NULL");
+    const sstore_status status = ss_write_options_take(&taken, options, SS_WRITE_CALL_REMOVE, error);
+    return status == SSTORE_OK ? ss_remover_create(path, NULL, &taken, remover_out, error) : status;
+}
+
+sstore_builder *ss_remover_builder(const sstore_remover *remover)
+{
+    return remover->builder;
 }
 
 uint32_t sstore_remover_fingerprint_bits(const sstore_remover *remover)
@@ -273,6 +298,14 @@ sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fin
     return ss_builder_add_records(remover->builder, fingerprints, ids, count, error);
 }
 
+sstore_status ss_remover_remove_named(sstore_remover *remover, const sstore_name *names, size_t count, uint64_t *ids,
+                                      uint64_t *next_id, sstore_error *error)
+{
+    remover->builder->change.given_count += count;
+    const sstore_status status = ss_builder_open_base(remover->builder, error);
+    return status == SSTORE_OK ? find_by_name(remover, names, count, ids, next_id, error) : status;
+}
+
 sstore_status sstore_remover_remove_named(sstore_remover *remover, const sstore_name *names, size_t count,
                                           sstore_error *error)
 {
@@ -281,20 +314,27 @@ sstore_status sstore_remover_remove_named(sstore_remover *remover, const sstore_
     if (!remover->builder->spec.has_names)
         return ss_fail_argument(error, "%s: the store has no names, so records cannot be removed by name",
                                 remover->builder->transaction->path);
-    if (count == 0)
-        return SSTORE_OK;
-    remover->builder->change.given_count += count;
-    const sstore_status status = ss_builder_open_base(remover->builder, error);
-    return status == SSTORE_OK ? find_by_name(remover, names, count, error) : status;
+    return count > 0 ? ss_remover_remove_named(remover, names, count, NULL, NULL, error) : SSTORE_OK;
+}
+
+/* Find the records of all keys. */
+static sstore_status flush_all(sstore_remover *remover, sstore_error *error)
+{
+    const sstore_status status = flush_keys(remover, &remover->fingerprints, error);
+    return status == SSTORE_OK ? flush_keys(remover, &remover->ids, error) : status;
+}
+
+sstore_status ss_remover_sort(sstore_remover *remover, ss_sorted_pieces *pieces_out, sstore_error *error)
+{
+    const sstore_status status = flush_all(remover, error);
+    return status == SSTORE_OK ? ss_builder_sort(remover->builder, pieces_out, error) : status;
 }
 
 sstore_status sstore_remover_finish(sstore_remover *remover, sstore_change *change_out, sstore_error *error)
 {
     if (remover == NULL)
         return ss_fail_argument(error, "sstore_remover_finish: remover must not be NULL");
-    sstore_status status = flush_keys(remover, &remover->fingerprints, error);
-    if (status == SSTORE_OK)
-        status = flush_keys(remover, &remover->ids, error);
+    sstore_status status = flush_all(remover, error);
     if (status == SSTORE_OK) {
         status = sstore_builder_finish(remover->builder, change_out, error);
         remover->builder = NULL;

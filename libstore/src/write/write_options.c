@@ -57,6 +57,7 @@ static const field fields[] = {
     FIELD(shard_count, MERGE),
     FIELD(no_compact, ADD | REMOVE | DEDUP),
     FIELD(check_ids, ADD | DEDUP),
+    FIELD(replace_records, ADD),
     FIELD(first_id, BUILD),
     FIELD(expected_record_count, BUILD | ADD | REMOVE),
     FIELD(expected_max_id, BUILD | ADD | REMOVE),
