@@ -101,6 +101,13 @@ int store_read_metadata(const char *path, sstore_statistics *metadata_out)
     return code;
 }
 
+void store_tell_reading_all(const char *path, const sstore_statistics *metadata)
+{
+    if (metadata->has_ids && !metadata->has_id_index)
+        message_print(
+            "%s: the store has no id index, so all its records are read; 'sstore compact --id-index' adds one", path);
+}
+
 const char *store_padded_recipe(uint32_t bits, const char *recipe, char to[STORE_PADDED_RECIPE_BYTES])
 {
     const char *rest;

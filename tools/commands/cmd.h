@@ -75,6 +75,9 @@ int store_open(const char *path, const sstore_open_options *options, sstore **st
 /* Read the metadata of the store at `path`. Returns an exit code. */
 int store_read_metadata(const char *path, sstore_statistics *metadata_out);
 
+/* Tell that looking up ids reads all records, if it does. */
+void store_tell_reading_all(const char *path, const sstore_statistics *metadata);
+
 /* Fail unless an input's recipe is that of the store, or the store has none. If the recipe is a kind of fingerprints,
  * that is a doubt. Returns an exit code. */
 int store_check_recipe(const char *path, input_doubt *doubt, const char *input, const char *recipe);

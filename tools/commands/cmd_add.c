@@ -1,6 +1,6 @@
 /*
- * cmd_add.c - sstore add: add records to a store, either all of them or, with --if-new, those without near records.
- * Then each record is answered.
+ * cmd_add.c - sstore add: add records to a store, either all of them, also in place of those that have their ids, or,
+ * with --if-new, those without near records. Then each record is answered.
  */
 #include <inttypes.h>
 
@@ -28,9 +28,12 @@ typedef struct add_arguments {
 #define OF_IF_NEW .given = offsetof(add_arguments, of_if_new)
 
 static const command_option add_options[] = {
+    {"replace", 0, NULL,
+     "each record replaces all records that STORE has of its id; records of one id in the input stay together",
+     OPTION_FLAG, OPTION_FIELD(add_arguments, store.task.options.replace_records), .common = true},
     {"if-new", 0, NULL,
-     "add a record only if no record in STORE or before it in the input is near; print a line for it, or its matches",
-     OPTION_FLAG, OPTION_FIELD(add_arguments, if_new), .common = true},
+     "add only records that nothing in STORE or before them is near; print a line for each, or matches", OPTION_FLAG,
+     OPTION_FIELD(add_arguments, if_new), .common = true},
     {"distance", 'k', "D",
      "with --if-new: near means within D bits, up to a quarter of the bits (default: the store's)", OPTION_NUMBER,
      OPTION_FIELD(add_arguments, store.task.options.distance), .max = MAX_BUILD_DISTANCE, OF_IF_NEW, .common = true},
@@ -281,6 +284,8 @@ int cmd_add(int argc, char **argv)
         message_usage_error("--exclude needs --if-new");
     if (!args.if_new && args.header != HEADER_AUTO)
         message_usage_error("--header needs --if-new, which prints a line for each record");
+    if (args.if_new && args.store.task.options.replace_records)
+        message_usage_error("--replace cannot be combined with --if-new");
     store_take_operands(&args.store, given);
     if (args.if_new)
         return add_new(&args);

@@ -193,6 +193,8 @@ static int add_batch(void *context, const record_batch *batch)
         return message_print(
             "--first-id cannot be used, since the input has ids: leave it out, or skip the ids of text "
             "with --columns fingerprint,-");
+    if (!batch->has_ids && job->task->options.replace_records)
+        return message_print("--replace cannot be used, since the input has no ids: a record replaces those of its id");
     const int code = settle_words(job, batch->words);
     if (code != EXIT_DONE)
         return code;
@@ -274,9 +276,25 @@ static input_expectation expect_records(const store_arguments *arguments, uint32
     return total;
 }
 
-static void print_change(const char *path, bool added, const sstore_change *change, const char *absent_hint)
+/* What to do about records that a removal did not find. */
+static const char *absent_hint(const build_job *job, const sstore_change *change)
 {
-    if (added)
+    if (job->kind == STORE_REMOVE_IDS)
+        return job->absent == NULL ? "; --absent lists these ids" : "";
+    return change->absent_count == change->given_count && job->shape.ids != INPUT_IDS_PRESENT ? "; --ids removes by ids"
+                                                                                              : "";
+}
+
+static void print_change(const char *path, const build_job *job, const sstore_change *change)
+{
+    const bool replaces = job->task->options.replace_records;
+    if (replaces)
+        message_print("%s: added %" PRIu64 " of %" PRIu64 " records (%" PRIu64
+                      " already present or repeated), removed %" PRIu64 " that they replace; records %" PRIu64
+                      ", segments %" PRIu32,
+                      path, change->added_count, change->given_count, change->given_count - change->added_count,
+                      change->removed_count, change->record_count, change->segment_count);
+    else if (job->kind == STORE_ADD)
         message_print("%s: added %" PRIu64 " of %" PRIu64 " records (%" PRIu64
                       " already present or repeated); records %" PRIu64 ", segments %" PRIu32,
                       path, change->added_count, change->given_count, change->given_count - change->added_count,
@@ -286,9 +304,9 @@ static void print_change(const char *path, bool added, const sstore_change *chan
                       ", segments %" PRIu32,
                       path, change->removed_count, change->record_count + change->removed_count, change->record_count,
                       change->segment_count);
-    if (change->absent_count > 0)
+    if (change->absent_count > 0 && !replaces)
         message_print("%s: not in the store: %" PRIu64 " of %" PRIu64 " that were given%s", path, change->absent_count,
-                      change->given_count, absent_hint);
+                      change->given_count, absent_hint(job, change));
     if (change->segment_count >= WARNED_SEGMENTS)
         message_print("%s: every query reads all segments, so many make queries slow; 'sstore compact' merges them",
                       path);
@@ -349,15 +367,6 @@ static int end(store_change kind, const store_arguments *arguments, sstore_statu
                                : task_end_write(&arguments->task, arguments->store, status, error);
 }
 
-/* What to do about records that a removal did not find. */
-static const char *absent_hint(const build_job *job, const sstore_change *change)
-{
-    if (job->kind == STORE_REMOVE_IDS)
-        return job->absent == NULL ? "; --absent lists these ids" : "";
-    return change->absent_count == change->given_count && job->shape.ids != INPUT_IDS_PRESENT ? "; --ids removes by ids"
-                                                                                              : "";
-}
-
 /* Blank lines do not count, so a record's number may not be that of its line. */
 static void tell_blanks(const build_job *job)
 {
@@ -390,7 +399,7 @@ static int finish_build(build_job *job, const store_arguments *arguments)
     if (code == EXIT_DONE && job->kind != STORE_BUILD && change.given_count == 0 && !task->quiet)
         message_print("warning: %s: there were no input records%s", path, of_comments(job));
     if (code == EXIT_DONE && job->kind != STORE_BUILD && !task->quiet)
-        print_change(path, job->kind == STORE_ADD, &change, absent_hint(job, &change));
+        print_change(path, job, &change);
     if (code == EXIT_DONE)
         tell_blanks(job);
     if (code == EXIT_DONE && job->kind == STORE_ADD)
@@ -476,6 +485,8 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
     if (arguments->absent != NULL && (job.absent = fopen(arguments->absent, "we")) == NULL)
         return message_errno(arguments->absent, "cannot write the file");
     job.expected_count = expected.count;
+    if ((kind == STORE_REMOVE_IDS || task->options.replace_records) && !task->quiet)
+        store_tell_reading_all(job.path, &job.metadata);
     task_begin(task);
     task->options.expected_record_count = expected.count;
     task->options.expected_max_id = expected.largest_id;

@@ -133,10 +133,7 @@ static int open_session(session *self, const arguments *args, sstore **store_out
         code = message_status(sstore_cursor_create(*store_out, &self->cursor, &error), &error);
     if (code != EXIT_DONE)
         return code;
-    if (!metadata.has_id_index)
-        message_print(
-            "%s: the store has no id index, so all its records are read; 'sstore compact --id-index' adds one",
-            self->path);
+    store_tell_reading_all(self->path, &metadata);
     self->style = (record_style){.format = args->json ? RECORDS_JSONL : RECORDS_TEXT,
                                  .words = metadata.fingerprint_bits / 64,
                                  .radix = args->output_radix,
