@@ -62,6 +62,7 @@ int message_errno(const char *path, const char *what)
 static const struct translation {
     const char *program, *user;
 } translations[] = {
+    {"sstore_merge()", "'sstore merge'"},
     {"sstore_plan()", "'sstore plan'"},
     {"sstore_reindex()", "'sstore reindex'"},
     {"sstore_verify()", "'sstore verify'"},

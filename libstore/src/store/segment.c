@@ -288,6 +288,16 @@ static sstore_status open_in(const ss_dir *dir, const ss_manifest_segment *part,
     return status;
 }
 
+/* Advise what to do about an index whose blocks are lost: it follows from the records of its segment. Names do not. A
+ * lost directory has advice of its own. */
+static void advise_about_index(const ss_manifest_segment *metadata, uint32_t index, sstore_error *error)
+{
+    const bool is_derived = index < ss_word_index_count(metadata) ||
+                            (metadata->has_id_index && index == ss_id_index_place(metadata));
+    if (error != NULL && is_derived && strstr(error->file, SS_DIRECTORY_NAME) == NULL)
+        ss_advise(error, "sstore_merge() of this store alone makes one with new indexes");
+}
+
 sstore_status ss_segment_open_part(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t index,
                                    const ss_segment_use *use, ss_segment **segment_out, sstore_error *error)
 {
@@ -300,6 +310,8 @@ sstore_status ss_segment_open_part(const ss_dir *store, const ss_manifest_segmen
     if (status == SSTORE_OK)
         status = open_in(&dir, part, &part_use, segment_out, error);
     ss_dir_close(&dir);
+    if (status == SSTORE_ERROR_NOT_FOUND || status == SSTORE_ERROR_DAMAGED)
+        advise_about_index(metadata, index, error);
     if (status == SSTORE_ERROR_NOT_FOUND && use->blocks_only) { /* the manifest names it, so it is lost */
         status = SSTORE_ERROR_DAMAGED;
         if (error != NULL)

@@ -113,6 +113,7 @@ def text(characters: Any) -> str:
 
 # Advice for C programs in messages of the library, and the same for Python.
 _ADVICE = {
+    "sstore_merge()": "sstore.merge()",
     "sstore_plan()": "sstore.plans()",
     "sstore_reindex()": "sstore.reindex()",
     "sstore_verify()": "sstore.verify()",

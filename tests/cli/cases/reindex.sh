@@ -49,6 +49,21 @@ same STORE damaged
 flip "$table" 4196
 sstore reindex --quiet STORE
 sstore query -k 0 STORE 1
+echo "--- an index is lost: a merge makes it of the records"
+seq 1 300 | awk '{ printf "%032x\t%d\n", $1 * 7919, $1 }' | sstore build --quiet --id-index INTACT
+for index in id-index word-01 id-index/table-00.blk; do
+    cp -r INTACT LOST
+    rm -r LOST/seg-*/$index
+    for command in "get LOST 7" "reindex LOST" "compact LOST"; do
+        exits 3 sstore $command 2>&1 | sed 's/seg-[0-9a-f]*/SEGMENT/'
+    done
+    exits 0 sstore merge --quiet NEW LOST
+    same NEW INTACT
+    rm -r NEW LOST
+done
+rm -r INTACT/seg-*/id-index/directory.mdb
+exits 0 sstore reindex --quiet INTACT
+sstore get INTACT 7
 echo "--- no store"
 exits 1 sstore reindex missing 2>&1
 exits 1 sstore reindex . 2>&1
