@@ -1061,7 +1061,7 @@ def test_texts():
             service.post("/v1/records", {"records": [{"text": "a b", "fingerprint": "1"}]}, status=400)
             service.get("/v1/query?text=a&fp=1", status=400)
             assert "no features" in service.get("/v1/query?text=", status=400)["error"]
-    build("plain.store", [(1, 1)])
+    build("plain.store", [(1, 1)], "--force")
     with Service("plain.store") as service:
         assert "no recipe of texts" in service.get("/v1/query?text=a", status=400)["error"]
     with Service("texts.store", "plain.store") as service:
