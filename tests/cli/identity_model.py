@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Compares 'sstore query' and 'sstore scan' with a slow model, for questions that concern ids.
+"""Compares 'sstore query', 'scan' and 'add --if-new' with a slow model, for questions that concern ids.
 
     identity_model.py CASES SEED    makes files in the working folder; prints each difference, and what was tried
 """
 import itertools
 import random
+import shutil
 import subprocess
 import sys
 
@@ -149,6 +150,35 @@ class Case:
         wanted = [self.line(match) for query in queries for match in self.find([query], 3, first, last)]
         self.compare("".join(sorted(got.splitlines(keepends=True))), sorted(wanted), ["scan", *options])
 
+    def ask_new(self):
+        """Add what is new: near a record neither of the other stores nor of its own, or before it in the input."""
+        records, distance = set(self.records), self.numbers.choice([0, 2, 3])
+        limit, given = self.numbers.choice([None, 1, 2]), self.choose_queries() + self.choose_queries()
+        given = [(value, self.numbers.randint(1000, 1 << 50)) for value, _ in given]
+        shutil.copytree("0.store", "new.store")
+        wanted = []
+        for value, number in given:
+            own, self.stores[0] = self.stores[0], set()
+            found = self.find([value], distance, 0, 1 << 64, stores=self.store_count)
+            self.stores[0] = records
+            found = found or self.find([value], distance, 0, 1 << 64)
+            self.stores[0] = own
+            wanted += [f"{self.line(match)}\t{match[3] or 'new'}.store" for match in found[:limit]]
+            if not found:
+                records.add((value, number))
+                wanted.append(f"{value:0{self.digits}x}\tnew\t-\t{number}\tnew.store")
+        options = ["-k", str(distance), *(["--limit", str(limit)] if limit else [])]
+        options += [f"--also={i}.store" for i in range(1, self.store_count)]
+        if self.store_count == 1:
+            wanted = [row.rsplit("\t", 1)[0] for row in wanted]
+        source = self.numbers.choice(["-", "given.txt"])
+        with open("given.txt", "w", encoding="ascii") as file:
+            file.write(self.lines(given))
+        got = run("add", "--quiet", "--if-new", *options, "new.store", source, text=self.lines(given))
+        self.compare(got, wanted, ["add", *options])
+        self.compare(run("dump", "new.store"), self.lines(sorted(records)).splitlines(), ["dump"])
+        shutil.rmtree("new.store")
+
     def compare(self, got, wanted, options):
         if got.splitlines() != wanted:
             print(f"FAILED: {options}: found\n{got}instead of\n" + "".join(f"{row}\n" for row in wanted))
@@ -163,7 +193,8 @@ def main():
             case.ask()
         if case.records:
             case.ask_scan()
-        asked += 7
+        case.ask_new()
+        asked += 8
     print(f"figure: {cases} stores from seed {seed}: {asked} questions with ids, as a slow model answers them", file=sys.stderr)
 
 

@@ -4,8 +4,10 @@
  */
 #include <inttypes.h>
 
+#include "commands/also_stores.h"
 #include "commands/cmd_build.h"
 #include "commands/exclude_option.h"
+#include "commands/query_merge.h"
 #include "input/input_measure.h"
 #include "input/interrupt.h"
 
@@ -20,6 +22,7 @@ typedef struct add_arguments {
     bool if_new;
     const char *of_if_new; /* an option that needs --if-new, if one is given */
     uint64_t limit;        /* on the printed matches of a record */
+    text_list also;
     exclusion excluded;
     bool json;
     header_mode header;
@@ -41,6 +44,8 @@ static const command_option add_options[] = {
      OPTION_FIELD(add_arguments, store.task.options.publish_every), .min = 1, .max = UINT64_MAX, OF_IF_NEW},
     {"limit", 0, "N", "with --if-new: print only the N nearest matches of each record", OPTION_NUMBER,
      OPTION_FIELD(add_arguments, limit), .min = 1, .max = UINT64_MAX, OF_IF_NEW, .common = true},
+    {"also", 0, "STORE", "with --if-new: a record that is near one of this store is not new either; can be repeated",
+     OPTION_TEXTS, OPTION_FIELD(add_arguments, also), OF_IF_NEW},
     {"json", 0, NULL, "with --if-new: print one JSON object per line", OPTION_FLAG, OPTION_FIELD(add_arguments, json),
      OF_IF_NEW},
     {0},
@@ -71,7 +76,10 @@ typedef struct new_job {
     input_options format;
     sstore_dedup *dedup;
     output_style style;
-    bool answers_now; /* the writer of the input may be waiting for the answers */
+    also_stores also;
+    output_notes notes;
+    uint32_t distance; /* within which records of other stores are near */
+    bool answers_now;  /* the writer of the input may be waiting for the answers */
     uint64_t record_count, excluded_count;
     sstore_statistics before; /* of the store */
     sstore_change change;     /* of all publications */
@@ -80,7 +88,9 @@ typedef struct new_job {
 
 static int print_answer(void *context, const sstore_dedup_answer *answer)
 {
-    const new_job *job = context;
+    new_job *job = context;
+    job->style.has_ids = job->before.has_ids;
+    job->notes.store = job->also.labels[0];
     if (answer->is_new)
         return !output_new_record(&job->style, answer->fingerprint, answer->id);
     for (size_t i = 0; i < answer->listed_count; i++)
@@ -90,7 +100,7 @@ static int print_answer(void *context, const sstore_dedup_answer *answer)
 }
 
 /* Insert and answer records begin .. end - 1 of a batch. */
-static int insert_range(new_job *job, const record_batch *batch, size_t begin, size_t end)
+static int insert_own(new_job *job, const record_batch *batch, size_t begin, size_t end)
 {
     sstore_error error;
     const uint64_t *ids = record_batch_ids(batch);
@@ -102,6 +112,69 @@ static int insert_range(new_job *job, const record_batch *batch, size_t begin, s
     if (status == SSTORE_STOPPED)
         return interrupted() ? interrupt_exit_code() : EXIT_FAILED;
     return message_status(status, &error);
+}
+
+/* Records on their way into the store, of which those that are near records of other stores are taken out. */
+typedef struct asked_records {
+    new_job *job;
+    const record_batch *batch;
+    size_t begin; /* of those that are asked for */
+    size_t next;  /* the first one without an answer */
+    int code;
+} asked_records;
+
+/* Print a match in another store, behind the answers to the records before. */
+static int take_other_match(void *context, const merged_match *found)
+{
+    asked_records *self = context;
+    new_job *job = self->job;
+    const size_t index = self->begin + found->match.query_index;
+    if (index >= self->next) {
+        self->code = insert_own(job, self->batch, self->next, index);
+        self->next = index + 1;
+    }
+    if (self->code != EXIT_DONE)
+        return 1;
+    job->style.has_ids = job->also.has_ids[found->store];
+    job->notes.store = job->also.labels[found->store + 1];
+    return !output_match(&job->style, self->batch->fingerprints + index * self->batch->words, &found->match);
+}
+
+static int stop_if_interrupted(void *context, const sstore_progress *progress)
+{
+    (void)context, (void)progress;
+    return interrupted();
+}
+
+/* Insert and answer records begin .. end - 1 of a batch, but for those that are near records of other stores: these are
+ * answered by their matches there. */
+static int insert_range(new_job *job, const record_batch *batch, size_t begin, size_t end)
+{
+    const task_arguments *task = &job->args->store.task;
+    asked_records asked = {.job = job, .batch = batch, .begin = begin, .next = begin, .code = EXIT_DONE};
+    sstore_batch_options options[TEXT_LIST_MAX];
+    sstore_error error;
+    if (job->also.count == 0 || begin == end)
+        return insert_own(job, batch, begin, end);
+    for (uint32_t i = 0; i < job->also.count; i++) {
+        options[i] = (sstore_batch_options)SSTORE_BATCH_OPTIONS_INIT;
+        options[i].threads = task->options.threads;
+        options[i].on_progress = stop_if_interrupted;
+        options[i].memory_bytes = task->options.memory_bytes / 4 / job->also.count;
+        options[i].limit = task->options.limit;
+    }
+    const query_merge merge = {.stores = (const sstore *const *)job->also.stores,
+                               .options = options,
+                               .store_count = job->also.count,
+                               .queries = batch->fingerprints + begin * batch->words,
+                               .count = end - begin,
+                               .distance = job->distance};
+    const sstore_status status = query_merge_run(&merge, take_other_match, &asked, &error);
+    if (asked.code != EXIT_DONE)
+        return asked.code;
+    if (status == SSTORE_STOPPED)
+        return interrupted() ? interrupt_exit_code() : EXIT_FAILED;
+    return status == SSTORE_OK ? insert_own(job, batch, asked.next, end) : message_error(&error);
 }
 
 /* Records that are left out are answered, too: the writer of the input may be waiting. */
@@ -116,6 +189,7 @@ static int insert_others(new_job *job, const record_batch *batch)
         code = insert_range(job, batch, begin, i);
         begin = i + 1;
         job->excluded_count++;
+        job->notes.store = job->also.count > 0 ? "-" : NULL;
         if (code == EXIT_DONE && !output_excluded_record(&job->style, fingerprint))
             code = EXIT_FAILED;
     }
@@ -240,6 +314,7 @@ static int add_new(add_arguments *args)
     const char *path = args->store.store;
     new_job job = {.args = args, .change = {.struct_size = sizeof job.change}};
     sstore_write_options *options = &args->store.task.options;
+    const sstore_open_options open = SSTORE_OPEN_OPTIONS_INIT;
     sstore_error error;
     int code = store_check_inputs(&args->store);
     if (code == EXIT_DONE)
@@ -250,13 +325,19 @@ static int add_new(add_arguments *args)
         code = check_build_distance(options->distance, job.before.fingerprint_bits / 64);
     if (code == EXIT_DONE)
         code = exclusion_read(&args->excluded, job.before.fingerprint_bits / 64);
-    if (code != EXIT_DONE)
+    if (code == EXIT_DONE)
+        code = also_stores_open(&job.also, &args->also, &open, path, &job.before);
+    if (code != EXIT_DONE) {
+        also_stores_close(&job.also);
         return code;
+    }
     task_begin(&args->store.task);
     job.style = (output_style){.json = args->json,
                                .has_ids = job.before.has_ids,
                                .words = job.before.fingerprint_bits / 64};
-    output_head(&job.style, args->header, MATCH_COLUMNS);
+    output_head(&job.style, args->header, args->also.count > 0 ? MATCH_COLUMNS "\tstore" : MATCH_COLUMNS);
+    job.style.notes = &job.notes;
+    job.distance = options->distance != SSTORE_OWN_DISTANCE ? options->distance : job.before.distance;
     job.format = args->store.input;
     store_expect_recipe(&job.format, path);
     options->check_ids = true;
@@ -270,6 +351,7 @@ static int add_new(add_arguments *args)
     }
     sstore_dedup_close(job.dedup);
     record_batch_free(&job.chunk);
+    also_stores_close(&job.also);
     exclusion_free(&args->excluded);
     return code;
 }

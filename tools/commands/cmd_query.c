@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands/also_stores.h"
 #include "commands/cmd.h"
 #include "commands/id_names.h"
 #include "commands/ids_option.h"
@@ -171,13 +172,6 @@ static void check_arguments(const arguments *args)
 
 /* ----- an open store, and the matches of a query ----- */
 
-/* A store of --also. */
-typedef struct other_store {
-    sstore *store;
-    sstore_cursor *cursor;
-    bool has_ids;
-} other_store;
-
 #define MAX_STORES (TEXT_LIST_MAX + 1)
 
 typedef struct query_session {
@@ -190,9 +184,9 @@ typedef struct query_session {
     bool has_filter;
     output_style style;
     output_notes notes;
-    other_store others[TEXT_LIST_MAX];
-    char *labels[MAX_STORES]; /* of the stores, if there are several: their paths, escaped */
-    bool has_ids;             /* the first store */
+    also_stores also;
+    sstore_cursor *also_cursors[TEXT_LIST_MAX];
+    bool has_ids; /* the first store */
     id_names names;
     uint32_t words; /* of a fingerprint */
     uint32_t distance;
@@ -258,7 +252,7 @@ static int open_filter(query_session *session)
     session->filter = args->ids.filter;
     session->has_filter = args->ids.text != NULL || args->exclude_self;
     for (uint32_t i = 0; args->ids.text != NULL && i < args->also.count; i++)
-        if (!session->others[i].has_ids)
+        if (!session->also.has_ids[i])
             return message_print("%s: the store has no ids, so --ids is not possible; leave it out",
                                  args->also.items[i]);
     if (!session->has_filter || session->style.has_ids)
@@ -285,39 +279,14 @@ static void print_head(query_session *session)
         session->style.notes = &session->notes;
 }
 
-static char *make_label(const char *path)
-{
-    const size_t size = sstore_escape(path, strlen(path), true, NULL, 0) + 1;
-    char *label = allocate_or_exit(size, 1);
-    (void)sstore_escape(path, strlen(path), true, label, size);
-    return label;
-}
-
-/* Open the stores of --also, whose fingerprints must be like those of the first one. Returns an exit code. */
-static int open_others(query_session *session, const sstore_statistics *first)
+/* Open the stores of --also. Returns an exit code. */
+static int open_also(query_session *session, const sstore_statistics *own)
 {
     const arguments *args = session->args;
-    int code = EXIT_DONE;
-    if (args->also.count > 0)
-        session->labels[0] = make_label(args->store);
-    for (uint32_t i = 0; i < args->also.count && code == EXIT_DONE; i++) {
-        const char *path = args->also.items[i];
-        other_store *other = &session->others[i];
-        sstore_statistics metadata;
-        sstore_error error;
-        session->labels[i + 1] = make_label(path);
-        code = store_open(path, &args->open, &other->store, &metadata);
-        if (code == EXIT_DONE && metadata.fingerprint_bits != first->fingerprint_bits)
-            code = message_print("%s: its fingerprints have %" PRIu32 " bits, those of %s have %" PRIu32, path,
-                                 metadata.fingerprint_bits, args->store, first->fingerprint_bits);
-        if (code == EXIT_DONE && metadata.recipe[0] != '\0' && first->recipe[0] != '\0' &&
-            strcmp(metadata.recipe, first->recipe) != 0)
-            code = message_print("%s: its recipe is '%s', that of %s is '%s'", path, metadata.recipe, args->store,
-                                 first->recipe);
-        if (code == EXIT_DONE)
-            code = message_status(sstore_cursor_create(other->store, &other->cursor, &error), &error);
-        other->has_ids = code == EXIT_DONE && metadata.has_ids;
-    }
+    sstore_error error;
+    int code = also_stores_open(&session->also, &args->also, &args->open, args->store, own);
+    for (uint32_t i = 0; i < session->also.count && code == EXIT_DONE; i++)
+        code = message_status(sstore_cursor_create(session->also.stores[i], &session->also_cursors[i], &error), &error);
     return code;
 }
 
@@ -360,7 +329,7 @@ static int open_session(query_session *session, const arguments *args)
     else if (!reads_stdin(args))
         code = read_operands(args, &session->shape, session->format.lines, session->operands);
     if (code == EXIT_DONE)
-        code = open_others(session, &metadata);
+        code = open_also(session, &metadata);
     if (code == EXIT_DONE)
         code = open_filter(session);
     if (code == EXIT_DONE)
@@ -379,12 +348,9 @@ static void close_session(query_session *session)
     free(session->operands);
     free(session->operand_ids);
     record_batch_free(&session->chunk);
-    for (uint32_t i = 0; i < session->args->also.count; i++) {
-        sstore_cursor_free(session->others[i].cursor);
-        sstore_close(session->others[i].store);
-    }
-    for (uint32_t i = 0; i < MAX_STORES; i++)
-        free(session->labels[i]);
+    for (uint32_t i = 0; i < session->also.count; i++)
+        sstore_cursor_free(session->also_cursors[i]);
+    also_stores_close(&session->also);
     sstore_cursor_free(session->cursor);
     sstore_close(session->store);
     id_names_close(&session->names);
@@ -550,8 +516,8 @@ static int take_merged(void *context, const merged_match *found)
     const arguments *args = session->args;
     if (args->count)
         return count_match(session, &found->match);
-    session->style.has_ids = found->store == 0 ? session->has_ids : session->others[found->store - 1].has_ids;
-    session->notes.store = session->labels[found->store];
+    session->style.has_ids = found->store == 0 ? session->has_ids : session->also.has_ids[found->store - 1];
+    session->notes.store = session->also.labels[found->store];
     session->notes.query_count = args->group ? found->query_count : 0;
     return print_match(session, &found->match);
 }
@@ -571,7 +537,7 @@ static query_merge make_merge(const query_session *session, const sstore **store
     const arguments *args = session->args;
     stores[0] = session->store;
     for (uint32_t i = 0; i < args->also.count; i++)
-        stores[i + 1] = session->others[i].store;
+        stores[i + 1] = session->also.stores[i];
     return (query_merge){.stores = stores,
                          .options = batches,
                          .store_count = args->also.count + 1,
@@ -623,7 +589,7 @@ static sstore_status find_smallest(const query_session *session, size_t count, u
     *found_out = false;
     for (size_t i = 0; i < count; i++)
         for (uint32_t j = 0; j <= session->args->also.count && status == SSTORE_OK; j++) {
-            sstore_cursor *cursor = j == 0 ? session->cursor : session->others[j - 1].cursor;
+            sstore_cursor *cursor = j == 0 ? session->cursor : session->also_cursors[j - 1];
             const sstore_id_filter *filter = filter_of(session, j);
             sstore_id_filter own = filter != NULL ? *filter : (sstore_id_filter)SSTORE_ID_FILTER_INIT;
             uint64_t found = 0;

@@ -365,19 +365,20 @@ int output_scan_match(void *style, const sstore_stream_match *match)
 bool output_new_record(const output_style *style, const uint64_t *query, uint64_t id)
 {
     id_text shown;
-    char hex[RADIX_MAX_CHARACTERS + 1];
+    char hex[RADIX_MAX_CHARACTERS + 1], digits[DECIMAL_CHARACTERS + 1];
     line to;
     if (!take_id(style, id, &shown))
         return false;
     if (style->json)
-        return output_json(json_value_make("{s:s, s:b, s:s?}", "query",
+        return output_json(json_value_make("{s:s, s:b, s:s?, " JSON_NOTE_KEYS "}", "query",
                                            radix_string(RADIX_HEX, hex, query, style->words), "new", 1, "id",
-                                           json_id(style, &shown)));
+                                           json_id(style, &shown), JSON_NOTES(style, digits)));
     line_begin(style, &to);
     put_fingerprint(style, &to, query);
     put_word(&to, "new", to.fingerprint_width, false);
     put_word(&to, "-", to.number_width, true);
     put_id(&to, &shown, '\n');
+    put_notes(style, &to);
     return line_end(&to);
 }
 
@@ -394,6 +395,7 @@ bool output_excluded_record(const output_style *style, const uint64_t *query)
     put_word(&to, "-", to.number_width, true);
     *to.end++ = '-';
     *to.end++ = '\n';
+    put_notes(style, &to);
     return line_end(&to);
 }
 
@@ -481,5 +483,6 @@ bool output_record(const output_style *style, const uint64_t *fingerprint, uint6
     line_begin(style, &to);
     put_fingerprint(style, &to, fingerprint);
     put_id(&to, &shown, '\n');
+    put_notes(style, &to);
     return line_end(&to);
 }

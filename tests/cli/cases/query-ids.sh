@@ -50,6 +50,13 @@ echo 1 | exits 0 sstore build --quiet --recipe yours yours.store -
 exits 1 sstore query --also yours.store mine.store 0
 exits 2 sstore query --explain --also mine.store yours.store 0
 exits 2 sstore query $(printf -- '--also=pages.store %.0s' {1..64}) pages.store 0
+printf '84adfe0ad13e12c8\n84adfe0ad13e12b0\n84adfe0ad13e12b1\n' >new.txt
+cp -r pages.store growing.store
+exits 0 sstore add --quiet --if-new -k 1 --limit 2 --also 'other	one.store' --header always growing.store new.txt
+exits 0 sstore add --quiet --if-new -k 2 --limit 1 --also 'other	one.store' --json growing.store new.txt
+exits 0 sstore add --quiet --if-new --also pages.store --exclude new.txt growing.store new.txt
+exits 2 sstore add --also pages.store growing.store new.txt
+exits 1 sstore add --if-new --also wide.store growing.store new.txt
 echo "--- groups"
 printf '84adfe0ad13e12cb\t5\n84adfe0ad13e12ca\t5\n84adfe0ad13e12cf\t9\n%016x\t9\n%016x\t5\n' 0 255 >clips.txt
 exits 0 sstore query --group --query-ids --header always --ids=-20 --input clips.txt pages.store
