@@ -987,7 +987,7 @@ def test_records_by_id():
             for path in ["/v1/records/", "/v1/records/x", "/v1/records/-1", "/v1/records/18446744073709551616",
                          "/v1/records/1/2", "/v1/records/1%00", "/v1/query?id=x", "/v1/query?id=1&fp=1", "/v1/records/1?k=3"]:
                 service.get(path, status=404 if path.endswith("/") else 400)
-            assert service.send("PATCH", "/v1/records/1")[2].getheader("Allow") == "GET, HEAD, DELETE"
+            assert service.send("PATCH", "/v1/records/1")[2].getheader("Allow") == "GET, HEAD, PUT, DELETE"
             assert service.send("DELETE", "/v1/records/1", "{}")[0] == 400
             mixed_up = {"records": [{"id": "1"}, {"fingerprint": "1", "id": "2"}]}
             service.post("/v1/remove", mixed_up, status=400)
@@ -1002,6 +1002,52 @@ def test_records_by_id():
         service.refresh()
         service.wait_for(lambda metrics: metrics['sstore_store_records{store="by_id.store"}'] == 4)
         service.get("/v1/records/7", status=422)
+
+
+def test_replacements():
+    """A record takes the place of all that have its id, also if many come at once: then one of them stays."""
+    for options, bits in [(["--id-index"], 64), ([], 128)]:
+        records = set(near_data(200, bits))
+        build("replaced.store", sorted(records), "--force", *options, bits=bits)
+        with Service("replaced.store", "--write") as service:
+
+            def put(identifier, fingerprint, answers):
+                connection = service.connect()
+                body = {"fingerprint": hexed([fingerprint], bits)[0]}
+                answers.append(service.send("PUT", f"/v1/records/{identifier}", body, connection)[0])
+                connection.close()
+
+            known = [i for _, i in sorted(records)]
+            given = [(RANDOM.choice([*known[:5], RANDOM.getrandbits(64)]), RANDOM.getrandbits(bits)) for _ in range(30)]
+            answers = []
+            threads = [threading.Thread(target=put, args=(*row, answers)) for row in given]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert answers == [200] * 30, answers
+            replaced = {i for i, _ in given}
+            records = {record for record in records if record[1] not in replaced}
+            for identifier in replaced:
+                (found,) = service.get(f"/v1/records/{identifier}")["records"]
+                assert (identifier, int(found["fingerprint"], 16)) in given
+                records.add((int(found["fingerprint"], 16), identifier))
+            rows = [(RANDOM.getrandbits(bits), RANDOM.choice(known)) for _ in range(20)]
+            body = {"records": [{"fingerprint": hexed([f], bits)[0], "id": i} for f, i in rows]}
+            records = {record for record in records if record[1] not in {i for _, i in rows}} | set(rows)
+            assert service.post("/v1/replace", body)["record_count"] == len(records)
+            status, _, _ = service.send("PUT", f"/v1/records/{known[9]}", packed(5, bits))
+            records = {record for record in records if record[1] != known[9]} | {(5, known[9])}
+            assert status == 200
+            digits = "1".zfill(bits // 4)
+            for body in ["", "{}", '{"fingerprint":"x"}', f'{{"fingerprint":"{digits}","id":1}}', "[]",
+                         f'{{"fingerprint":"{digits}","other":1}}', b"", b"1234567", packed(1, bits) * 2]:
+                assert service.send("PUT", "/v1/records/1", body)[0] == 400, body
+            assert service.send("PUT", "/v1/records/x", packed(1, bits))[0] == 400
+            service.post("/v1/replace", {"records": [{"fingerprint": digits}]}, status=400)
+        dumped = {tuple(line.split("\t")) for line in sstore("dump", "replaced.store").stdout.splitlines()}
+        assert dumped == {(hexed([f], bits)[0].zfill(bits // 4), str(i)) for f, i in records}
+        sstore("verify", "--quiet", "replaced.store")
 
 
 def test_records_of_several_stores():
@@ -1061,10 +1107,10 @@ def test_texts():
             service.post("/v1/records", {"records": [{"text": "a b", "fingerprint": "1"}]}, status=400)
             service.get("/v1/query?text=a&fp=1", status=400)
             assert "no features" in service.get("/v1/query?text=", status=400)["error"]
-    build("plain.store", [(1, 1)], "--force")
-    with Service("plain.store") as service:
+    build("no_texts.store", [(1, 1)])
+    with Service("no_texts.store") as service:
         assert "no recipe of texts" in service.get("/v1/query?text=a", status=400)["error"]
-    with Service("texts.store", "plain.store") as service:
+    with Service("texts.store", "no_texts.store") as service:
         assert "different recipes" in service.post("/v1/query", {"texts": ["a"]}, status=400)["error"]
 
 

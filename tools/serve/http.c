@@ -340,7 +340,7 @@ static bool take_body(exchange *self, const char *bytes, size_t size)
     const uint64_t max_all = max < UINT64_MAX / BODIES ? max * BODIES : UINT64_MAX;
     if (self->body_bytes + size > max)
         return fail_size(self);
-    if (self->job.request.method != METHOD_POST)
+    if (!request_has_body(&self->job.request))
         return reply_fail(&self->job.reply, REPLY_BAD_REQUEST, "this request must not have a body");
     self->body_bytes += size;
     if (atomic_fetch_add(&server->body_bytes, size) + size > max_all)

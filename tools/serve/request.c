@@ -27,6 +27,7 @@ static const struct route_row {
 } routes[ROUTE_COUNT] = {
 #define GET (1u << METHOD_GET)
 #define POST (1u << METHOD_POST)
+#define PUT (1u << METHOD_PUT)
 #define DELETE (1u << METHOD_DELETE)
 #define BIT(argument) (1u << ARGUMENT_##argument)
 #define ROWS_BITS (BIT(STORE) | BIT(SKIP_BAD) | BIT(MAX_BAD))
@@ -34,7 +35,8 @@ static const struct route_row {
     [ROUTE_QUERY] = {"/v1/query", "GET, HEAD, POST", GET | POST, QUERY_BITS},
     [ROUTE_NEAREST] = {"/v1/nearest", "GET, HEAD, POST", GET | POST, QUERY_BITS},
     [ROUTE_RECORDS] = {"/v1/records", "POST", POST, ROWS_BITS},
-    [ROUTE_RECORD] = {"/v1/records/" KEY_PART, "GET, HEAD, DELETE", GET | DELETE, BIT(STORE)},
+    [ROUTE_RECORD] = {"/v1/records/" KEY_PART, "GET, HEAD, PUT, DELETE", GET | PUT | DELETE, BIT(STORE)},
+    [ROUTE_REPLACE] = {"/v1/replace", "POST", POST, ROWS_BITS},
     [ROUTE_OFFER] = {"/v1/offer", "POST", POST, BIT(K) | BIT(LIMIT) | ROWS_BITS},
     [ROUTE_REMOVE] = {"/v1/remove", "POST", POST, ROWS_BITS},
     [ROUTE_STAT] = {"/v1/stat", "GET, HEAD", GET, BIT(STORE)},
@@ -46,6 +48,7 @@ static const struct route_row {
 #undef ROWS_BITS
 #undef BIT
 #undef DELETE
+#undef PUT
 #undef POST
 #undef GET
 };
@@ -58,10 +61,14 @@ const char *route_path(route which)
     return routes[which].path;
 }
 
+bool request_has_body(const request *self)
+{
+    return self->method == METHOD_POST || self->method == METHOD_PUT;
+}
+
 bool request_writes(const request *self)
 {
-    return self->method == METHOD_DELETE || self->route == ROUTE_RECORDS || self->route == ROUTE_OFFER ||
-           self->route == ROUTE_REMOVE;
+    return self->method != METHOD_GET && !request_is_query(self);
 }
 
 bool request_is_query(const request *self)
@@ -109,7 +116,11 @@ static unsigned find_method(const char *name, request_method *method_out)
     static const struct method_row {
         const char *name;
         request_method method;
-    } methods[] = {{"GET", METHOD_GET}, {"HEAD", METHOD_GET}, {"POST", METHOD_POST}, {"DELETE", METHOD_DELETE}};
+    } methods[] = {{"GET", METHOD_GET},
+                   {"HEAD", METHOD_GET},
+                   {"POST", METHOD_POST},
+                   {"PUT", METHOD_PUT},
+                   {"DELETE", METHOD_DELETE}};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         if (strcmp(name, methods[i].name) == 0)
             return 1u << (*method_out = methods[i].method);
@@ -126,8 +137,8 @@ bool request_begin(request *self, const char *method, const char *path, const ch
     if (self->route == ROUTE_UNKNOWN)
         return reply_fail(
             reply_out, REPLY_NOT_FOUND,
-            "there is no '%.200s'; the paths are /v1/query, /v1/nearest, /v1/stat, /v1/records, /v1/offer, "
-            "/v1/remove, /healthz and /metrics",
+            "there is no '%.200s'; the paths are /v1/query, /v1/nearest, /v1/stat, /v1/records, /v1/replace, "
+            "/v1/offer, /v1/remove, /healthz and /metrics",
             path);
     const struct route_row *row = &routes[self->route];
     if ((find_method(method, &self->method) & row->methods) == 0) {
@@ -135,11 +146,10 @@ bool request_begin(request *self, const char *method, const char *path, const ch
         reply_out->allow = row->allow;
         return false;
     }
-    const bool is_post = self->method == METHOD_POST;
     self->is_binary = has_type(content_type, BINARY_TYPE);
     self->wants_binary = accept != NULL && strcmp(accept, "*/*") != 0 ? has_type(accept, BINARY_TYPE) : self->is_binary;
     /* A page in a browser cannot send these types to other hosts without asking them first. */
-    if (is_post && !self->is_binary && !has_type(content_type, JSON_TYPE))
+    if (request_has_body(self) && !self->is_binary && !has_type(content_type, JSON_TYPE))
         return reply_fail(reply_out, REPLY_BAD_TYPE, "expected Content-Type %s or %s, found '%.100s'", JSON_TYPE,
                           BINARY_TYPE, content_type != NULL ? content_type : "");
     return true;
@@ -354,6 +364,16 @@ static item_name name_item(const char *list, size_t index, const char *key)
     return name;
 }
 
+/* A record, or a member of it. */
+static item_name name_record(const request *self, size_t place, const char *key)
+{
+    item_name only = {""};
+    if (self->route != ROUTE_RECORD)
+        return name_item("records", place, key);
+    snprintf(only.text, sizeof only.text, "%s", key[0] == '.' ? key + 1 : "the record");
+    return only;
+}
+
 #define TEXT_BYTES 512u /* of a string; what is longer is no fingerprint, no id and no store */
 
 /* Decode a string without zeros. */
@@ -406,10 +426,10 @@ static bool read_record_fingerprint(request *self, json_view fingerprint, json_v
 {
     uint64_t *to = self->fingerprints + self->count * self->words;
     if (text.text == NULL)
-        return read_json_fingerprint(self, fingerprint, name_item("records", place, ".fingerprint").text, to, fault);
+        return read_json_fingerprint(self, fingerprint, name_record(self, place, ".fingerprint").text, to, fault);
     if (fingerprint.text != NULL)
         return line_fault_set(fault, "records[%zu]: expected a fingerprint or a text, found both", place);
-    return text_reader_take_json(&self->texts, name_item("records", place, ".text").text, text, to, fault);
+    return text_reader_take_json(&self->texts, name_record(self, place, ".text").text, text, to, fault);
 }
 
 /* The first row decides what all have: to be removed, a fingerprint or an id is enough. */
@@ -422,10 +442,10 @@ static bool read_record_row(request *self, json_view row, size_t place, line_fau
     const bool has_fingerprint = values[0].text != NULL || values[2].text != NULL || !has_id ||
                                  self->route != ROUTE_REMOVE;
     if (odd.text != NULL)
-        return line_fault_set(fault, "%s: unknown or repeated key '%.*s'", name_item("records", place, "").text,
+        return line_fault_set(fault, "%s: unknown or repeated key '%.*s'", name_record(self, place, "").text,
                               shown_length(odd), odd.text + 1);
     if ((has_fingerprint && !read_record_fingerprint(self, values[0], values[2], place, fault)) ||
-        (has_id && !read_json_id(id, name_item("records", place, ".id").text, &self->ids[self->count], fault)))
+        (has_id && !read_json_id(id, name_record(self, place, ".id").text, &self->ids[self->count], fault)))
         return false;
     if (self->count == 0) {
         self->has_ids = has_id;
@@ -540,6 +560,28 @@ static bool read_object(request *self, bool writes, json_view object, const stor
     return read_settings(self, arguments.items, stores, reply_out) && read_rows(self, read, list, reply_out);
 }
 
+/* Give the one record of a body the id of the path. */
+static bool take_key(request *self, reply *reply_out)
+{
+    if (self->count != 1)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "expected the fingerprint of one record, found %zu",
+                          self->count);
+    return read_single_id(self, self->key, reply_out);
+}
+
+/* The body of PUT: a record without an id. */
+static bool read_record(request *self, json_view record, const store_names *stores, reply *reply_out)
+{
+    line_fault fault;
+    if (!read_settings(self, self->arguments, stores, reply_out) || !allocate(self, 1, false, reply_out))
+        return false;
+    if (json_view_member(record, "id").text != NULL)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "id: the path has it");
+    if (!read_row(self, read_record_row, record, 0, &fault))
+        return fail_fault(reply_out, &fault);
+    return take_key(self, reply_out);
+}
+
 static bool read_json(request *self, bool writes, const char *body, size_t size, const store_names *stores,
                       reply *reply_out)
 {
@@ -549,12 +591,13 @@ static bool read_json(request *self, bool writes, const char *body, size_t size,
     if (!json_read(size > 0 ? body : "", size, &object, reason, &line, &column))
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "the body is not JSON: line %zu, column %zu: %s", line, column,
                           reason);
-    return read_object(self, writes, object, stores, reply_out);
+    return self->route == ROUTE_RECORD ? read_record(self, object, stores, reply_out)
+                                       : read_object(self, writes, object, stores, reply_out);
 }
 
 bool request_read(request *self, const char *body, size_t size, const request_stores *stores, reply *reply_out)
 {
-    const bool writes = request_writes(self), has_body = self->method == METHOD_POST;
+    const bool writes = request_writes(self), has_body = request_has_body(self);
     self->bits = stores->bits;
     self->words = (stores->bits + 63) / 64;
     self->texts.rules = stores->texts;
@@ -567,7 +610,8 @@ bool request_read(request *self, const char *body, size_t size, const request_st
     if (!read_settings(self, self->arguments, stores->names, reply_out))
         return false;
     if (has_body)
-        return read_binary(self, writes, body, size, reply_out);
+        return read_binary(self, writes && self->route != ROUTE_RECORD, body, size, reply_out) &&
+               (self->route != ROUTE_RECORD || take_key(self, reply_out));
     if (self->route == ROUTE_RECORD)
         return read_single_id(self, self->key, reply_out);
     return !request_is_query(self) || read_single(self, reply_out);

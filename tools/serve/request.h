@@ -13,6 +13,7 @@ typedef enum route {
     ROUTE_NEAREST,
     ROUTE_RECORDS,
     ROUTE_RECORD, /* by id */
+    ROUTE_REPLACE,
     ROUTE_OFFER,
     ROUTE_REMOVE,
     ROUTE_STAT,
@@ -26,7 +27,12 @@ typedef enum route {
 /* The path of a route; "other" for ROUTE_UNKNOWN. */
 const char *route_path(route which);
 
-typedef enum request_method { METHOD_GET, METHOD_POST, METHOD_DELETE } request_method; /* HEAD is like GET */
+typedef enum request_method {
+    METHOD_GET,
+    METHOD_POST,
+    METHOD_PUT,
+    METHOD_DELETE
+} request_method; /* HEAD is like GET */
 
 typedef enum request_argument {
     ARGUMENT_FP,
@@ -97,6 +103,9 @@ bool request_take_argument(request *self, const char *name, const char *value, r
 bool request_read(request *self, const char *body, size_t size, const request_stores *stores, reply *reply_out);
 
 void request_free(request *self);
+
+/* Whether a request has a body. */
+bool request_has_body(const request *self);
 
 /* Whether a request changes a store. */
 bool request_writes(const request *self);

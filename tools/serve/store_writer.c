@@ -19,7 +19,8 @@
 #define BUSY_WAIT_NS 20000000 /* while another process writes to the store */
 #define ANSWER_BYTES 256u     /* the maximum for an addition */
 #define LATE "the time of the request is over"
-#define OFFER_BYTES 512u /* of memory, for each word of a record that is offered */
+#define OFFER_BYTES 512u       /* of memory, for each word of a record that is offered */
+#define REPLACED_RECORDS 1024u /* that are published together, since each is compared with all before it */
 
 struct store_writer {
     served_store *served;
@@ -43,11 +44,31 @@ typedef struct job_run {
 /* Whether one call can write both. */
 static bool are_alike(const request *a, const request *b)
 {
-    if (a->route != b->route || (a->ids != NULL) != (b->ids != NULL) ||
-        (a->fingerprints != NULL) != (b->fingerprints != NULL))
+    if (a->route != b->route || a->method != b->method || a->route == ROUTE_REPLACE ||
+        (a->ids != NULL) != (b->ids != NULL) || (a->fingerprints != NULL) != (b->fingerprints != NULL))
         return false;
     return a->route != ROUTE_OFFER ||
            (a->has_distance == b->has_distance && (!a->has_distance || a->distance == b->distance));
+}
+
+/* Whether one of the jobs first .. last replaces the records that `next` replaces too: then one comes after the other. */
+static bool is_repeated(const job *first, const job *last, const job *next)
+{
+    bool found = false;
+    for (const job *at = first; first->request.method == METHOD_PUT && !found; at = at->next) {
+        found = at->request.ids[0] == next->request.ids[0];
+        if (at == last)
+            break;
+    }
+    return found;
+}
+
+/* How many records a run may have, unless its first job has more. */
+static uint64_t max_records(const store_writer *self, const request *first)
+{
+    if (first->method == METHOD_PUT)
+        return REPLACED_RECORDS;
+    return first->route == ROUTE_OFFER ? self->options.memory_bytes / (OFFER_BYTES * first->words) : UINT64_MAX;
 }
 
 /* Take the first jobs from a list, as many as are alike. Offered records wait in memory, so together they are not more
@@ -56,12 +77,10 @@ static job_run take_run(const store_writer *self, job **list)
 {
     job_run run = {.first = *list, .count = 1, .by = self};
     job *last = run.first;
-    const uint64_t max = last->request.route == ROUTE_OFFER
-                             ? self->options.memory_bytes / (OFFER_BYTES * last->request.words)
-                             : UINT64_MAX;
+    const uint64_t max = max_records(self, &last->request);
     uint64_t records = last->request.count;
     while (last->next != NULL && are_alike(&run.first->request, &last->next->request) &&
-           records + last->next->request.count <= max) {
+           records + last->next->request.count <= max && !is_repeated(run.first, last, last->next)) {
         last = last->next;
         records += last->request.count;
         run.count++;
@@ -173,7 +192,8 @@ static sstore_status open_handle(const store_writer *self, const job_run *run, c
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.memory_bytes = self->options.memory_bytes;
     options.threads = self->options.threads;
-    if (first->route == ROUTE_RECORDS)
+    options.replace_records = first->route == ROUTE_REPLACE || first->method == METHOD_PUT;
+    if (first->route == ROUTE_RECORDS || options.replace_records)
         return sstore_builder_create_addition(path, &options, &to->builder, error);
     if (first->route == ROUTE_REMOVE || first->route == ROUTE_RECORD)
         return sstore_remover_create(path, &options, &to->remover, error);
