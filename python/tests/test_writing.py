@@ -59,6 +59,26 @@ def test_changes(folder: pathlib.Path, rng: np.random.Generator) -> None:
         sstore.remove(path)
 
 
+@pytest.mark.filterwarnings("ignore::sstore.DoubtWarning")  # ids have several records
+@pytest.mark.parametrize("id_index", [False, True])
+def test_replace(folder: pathlib.Path, rng: np.random.Generator, id_index: bool) -> None:
+    path = folder / "a"
+    fps, ids = clustered(rng, 1000), rng.integers(0, 400, 1000, dtype=np.uint64)
+    sstore.build(path, fps, ids, id_index=id_index)
+    living = {*zip(fps.tolist(), ids.tolist())}
+    for count in [1, 10, 300]:
+        new = {*zip(clustered(rng, count).tolist(), rng.integers(0, 500, count).tolist())}
+        new |= {*sorted(living)[:count]}  # these stay
+        given = {i for _, i in new}
+        before, living = living, {(f, i) for f, i in living if i not in given} | new
+        change = sstore.replace(path, [f for f, _ in new], [i for _, i in new], check_ids=False, no_compact=count == 10)
+        assert (change.added_count, change.removed_count) == (len(living - before), len(before - living))
+        assert contents(path) == living
+    sstore.build(folder / "b", fps, no_ids=True)
+    with pytest.raises(sstore.ArgumentError, match="no ids"):
+        sstore.replace(folder / "b", fps, ids)
+
+
 @pytest.mark.parametrize("count", [0, 1, 5000, 3_000_000])  # the last ones are looked up in several parts
 def test_absent_ids(folder: pathlib.Path, rng: np.random.Generator, count: int) -> None:
     path = folder / "a"

@@ -79,6 +79,7 @@ from sstore._write import (
     plans,
     reindex,
     remove,
+    replace,
     shard,
     verify,
 )
@@ -143,6 +144,7 @@ __all__ = [
     "Records",
     "reindex",
     "remove",
+    "replace",
     "Segment",
     "SegmentStatistics",
     "shard",

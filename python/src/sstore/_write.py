@@ -505,15 +505,73 @@ def add(
         RecipeError: the store has another recipe.
         DamagedError, UnsupportedError, ArgumentError, FileError, OutOfMemoryError
     """
+    return _add(
+        path,
+        fingerprints,
+        ids,
+        skip_bad,
+        progress,
+        check_ids=check_ids,
+        no_compact=flag_of(no_compact, "no_compact"),
+        plan=plan,
+        recipe=recipe,
+        **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
+    )
+
+
+def replace(
+    path: PathLike,
+    fingerprints: ArrayLike,
+    ids: ArrayLike,
+    *,
+    check_ids: bool = True,
+    no_compact: bool = False,
+    plan: Optional[str] = None,
+    recipe: Optional[str] = None,
+    memory: Optional[Size] = None,
+    threads: int = 0,
+    tmp_dir: Optional[PathLike] = None,
+    block_size: Optional[Size] = None,
+    ignore_free_space: bool = False,
+    skip_bad: SkipBad = False,
+    wait: Wait = 0,
+    progress: ProgressOption = False,
+) -> Change:
+    """Add records to a store in place of all records that it has of their ids.
+
+    Several given records of an id are all added. Readers see the removals and the additions as one change. A record
+    that the store has already stays. With an id index the ids are found in a few reads; otherwise all records are read.
+    The arguments and the errors are those of add(). A store without ids is an ArgumentError.
+
+    Returns:
+        The Change: how many records were added, and how many others were removed.
+    """
+    return _add(
+        path,
+        fingerprints,
+        ids,
+        skip_bad,
+        progress,
+        replace_records=True,
+        check_ids=check_ids,
+        no_compact=flag_of(no_compact, "no_compact"),
+        plan=plan,
+        recipe=recipe,
+        **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
+    )
+
+
+def _add(
+    path: PathLike,
+    fingerprints: ArrayLike,
+    ids: Optional[ArrayLike],
+    skip_bad: SkipBad,
+    progress: ProgressOption,
+    **fields: Any,
+) -> Change:
+    """Add records with these fields of sstore_write_options."""
     with Call(progress) as call:
-        options = call.options(
-            "sstore_write_options",
-            check_ids=check_ids,
-            no_compact=flag_of(no_compact, "no_compact"),
-            plan=plan,
-            recipe=recipe,
-            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
-        )
+        options = call.options("sstore_write_options", **fields)
         bad = bad_rows_of(skip_bad)
         with _Writer(call, "sstore_builder", lib.sstore_builder_create_addition, path, options) as writer:
             next_id, doubt = None, ""
