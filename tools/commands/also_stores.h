@@ -9,12 +9,12 @@ typedef struct also_stores {
     uint32_t count;
     sstore *stores[TEXT_LIST_MAX];
     bool has_ids[TEXT_LIST_MAX];
-    char *labels[TEXT_LIST_MAX +
-                 1]; /* paths as lines show them: of the own store, then of these; NULL if there are none */
+    char *
+        labels[TEXT_LIST_MAX + 1]; /* paths as lines show them: of the own store, then of these; NULL: there are none */
 } also_stores;
 
-/* Open the stores at `paths`. Their fingerprints must have the bits and the recipe of those of the own store. Returns an
- * exit code. */
+/* Open the stores at `paths`. Their fingerprints must have the bits and the recipe of those of the own store. Returns
+ * an exit code. */
 int also_stores_open(also_stores *self, const text_list *paths, const sstore_open_options *options,
                      const char *own_path, const sstore_statistics *own);
 void also_stores_close(also_stores *self);

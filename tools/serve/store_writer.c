@@ -51,7 +51,8 @@ static bool are_alike(const request *a, const request *b)
            (a->has_distance == b->has_distance && (!a->has_distance || a->distance == b->distance));
 }
 
-/* Whether one of the jobs first .. last replaces the records that `next` replaces too: then one comes after the other. */
+/* Whether one of the jobs first .. last replaces the records that `next` replaces too: then they must not come
+ * together. */
 static bool is_repeated(const job *first, const job *last, const job *next)
 {
     bool found = false;

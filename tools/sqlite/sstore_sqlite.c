@@ -497,8 +497,8 @@ typedef struct interruption {
     unsigned interval, skipped;
 } interruption;
 
-/* A check takes less than a microsecond. The library asks every few microseconds of a query, and at each record of those
- * that it reads for an id. */
+/* A check takes less than a microsecond. The library asks every few microseconds of a query, and at each record that it
+ * reads for an id. */
 #define CHECK_INTERVAL 4u
 #define RECORD_INTERVAL 1024u
 
