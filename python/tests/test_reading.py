@@ -75,6 +75,18 @@ def test_ids(folder: pathlib.Path, rng: np.random.Generator, words: int) -> None
             nearest = sorted((int(far[i]), *fps[i].tolist(), i) for i in range(400) if low <= i <= high)[:5]
             assert store.nearest(given[0], limit=5, ids=(first, last)).id.tolist() == [row[-1] for row in nearest]
             assert store.count(given[0], 1) == int((far <= 1).sum())  # a filter does not stay
+            left = [i for i in wanted if i != 5]
+            assert sorted(store.query(given[0], 1, ids=(first, last), exclude_id=5).id.tolist()) == left
+            assert store.count(given[0], 1, ids=(first, last), exclude_id=5) == len(left)
+        others = store.query_batch(given, 0, limit=1, exclude_ids=ids)
+        for i, row in enumerate(fps.tolist()):
+            same = [j for j in range(400) if fps[j].tolist() == row and j != i]
+            assert others.id[others.offsets[i] : others.offsets[i + 1]].tolist() == same[:1]
+            assert store.nearest(given[i], limit=1, exclude_id=i).id.tolist() != [i]
+        with pytest.raises(sstore.ArgumentError, match="expected 400 ids, one for each fingerprint, found 3"):
+            store.query_batch(given, exclude_ids=[1, 2, 3])
+        with pytest.raises(sstore.ArgumentError, match="exclude_id: expected 0 to"):
+            store.query(given[0], exclude_id=-1)
         for wrong in ((2, 1), (-1, 3), (0, 1 << 64)):
             with pytest.raises(sstore.ArgumentError, match="ids: "):
                 store.query(given[0], ids=wrong)
@@ -85,6 +97,14 @@ def test_ids(folder: pathlib.Path, rng: np.random.Generator, words: int) -> None
                 call(given[0], ids=(1, 2))
         with pytest.raises(sstore.ArgumentError, match="the store has no ids"):
             bare.query_batch(given[:1], ids=(1, 2))
+
+
+def test_excluded_ids_of_skipped_rows(folder: pathlib.Path) -> None:
+    sstore.build(folder / "store", [3, 3, 3], [7, 8, 9])
+    given: Any = [3, None, 3]
+    with sstore.open(folder / "store") as store, pytest.warns(sstore.SkippedWarning):
+        found = store.query_batch(given, 0, exclude_ids=[7, 8, 9], skip_bad=True)
+    assert found.query_index.tolist() == [0, 0, 2, 2] and found.id.tolist() == [8, 9, 7, 8]
 
 
 @pytest.mark.parametrize("words", [1, 3])

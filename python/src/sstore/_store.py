@@ -208,13 +208,13 @@ def build_distance_or_own(distance: Optional[int], words: int) -> int:
     return int(lib.SSTORE_OWN_DISTANCE) if distance is None else build_distance(distance, words)
 
 
-def filter_of(ids: Optional[IdRange]) -> Any:
-    """The library's filter for a range of ids; None: NULL."""
-    if ids is None:
+def filter_of(ids: Optional[IdRange], excluded: Any = None) -> Any:
+    """The library's filter for a range of ids, and for an excluded id of each query; None: NULL."""
+    if ids is None and excluded is None:
         return ffi.NULL
     largest = (1 << 64) - 1
     try:
-        first, last = ids
+        first, last = (None, None) if ids is None else ids
     except (TypeError, ValueError):
         raise TypeError(f"ids: expected the first and the last id, found {ids!r}") from None
     made = result("sstore_id_filter")
@@ -222,6 +222,7 @@ def filter_of(ids: Optional[IdRange]) -> Any:
     made.max_id = largest if last is None else number_of(last, "ids", largest)
     if made.min_id > made.max_id:
         raise ArgumentError(f"ids: the first one, {first}, is above the last one, {last}")
+    made.excluded_ids = ffi.NULL if excluded is None else excluded
     return made
 
 
@@ -251,10 +252,13 @@ class _Cursor:
         self.view = b""
         self.capacity = 0
 
-    def filter(self, ids: Optional[IdRange]) -> None:
-        """Let the next queries find only records with these ids; None: all."""
+    def filter(self, ids: Optional[IdRange], exclude_id: Optional[int] = None) -> None:
+        """Let the next queries find only records with these ids, and without that one; None: all."""
+        excluded = None
+        if exclude_id is not None:
+            excluded = ffi.new("uint64_t *", number_of(exclude_id, "exclude_id", (1 << 64) - 1))
         call = Call()
-        call.check(lib.sstore_cursor_set_filter(self.native, filter_of(ids), call.error))
+        call.check(lib.sstore_cursor_set_filter(self.native, filter_of(ids, excluded), call.error))
 
     def see(self) -> None:
         """Let `view` be the packed matches, which have a new place if there are more than `capacity`."""
@@ -431,17 +435,23 @@ class Store:
             return _Cursor(self._open(), self._words), cursors
 
     def _query_wide(
-        self, fingerprint: Fingerprint, distance: int, nearest: bool, limit: int, ids: Optional[IdRange] = None
+        self,
+        fingerprint: Fingerprint,
+        distance: int,
+        nearest: bool,
+        limit: int,
+        ids: Optional[IdRange] = None,
+        exclude_id: Optional[int] = None,
     ) -> Matches:
         """As _query(), also for fingerprints that are no int, and of any width; and for some ids only."""
         largest, name = self._words * lib.SSTORE_MAX_DISTANCE, "max_distance" if nearest else "distance"
         value, distance = one(fingerprint, "fingerprint", self._words), number_of(distance, name, largest)
         cursor, cursors = self._take_cursor()
-        answer = cursor.answer
-        if ids is not None:
-            cursor.filter(ids)
+        answer, filters = cursor.answer, ids is not None or exclude_id is not None
+        if filters:
+            cursor.filter(ids, exclude_id)
         count = lib.sspy_query_words(cursor.native, pointer(value), distance, nearest, limit, answer)
-        if ids is not None:
+        if filters:
             cursor.filter(None)
         if count < 0:
             error = error_of(ffi.addressof(answer, "error"))
@@ -497,6 +507,7 @@ class Store:
         *,
         limit: Optional[int] = None,
         ids: Optional[IdRange] = None,
+        exclude_id: Optional[int] = None,
     ) -> Matches:
         """The records within a distance of a fingerprint, each once, ascending by distance, fingerprint and id.
 
@@ -511,6 +522,7 @@ class Store:
                 count() tells how many there are.
             ids: only records with ids from the first to the last one of this pair, both included; None in the pair:
                 no bound. So ids that are times give windows. Other records are neither counted nor limited.
+            exclude_id: without the records with this id, such as the one that the fingerprint is of.
 
         Returns:
             The columns fingerprint (uint64), id (uint64; in a store with ids) and distance (uint32), each of shape
@@ -524,8 +536,8 @@ class Store:
             FileError, DamagedError: a block cannot be read, or is damaged.
         """
         near = self._distance if distance is None else distance
-        if ids is not None:
-            return self._query_wide(fingerprint, near, False, limit_of(limit), ids)
+        if ids is not None or exclude_id is not None:
+            return self._query_wide(fingerprint, near, False, limit_of(limit), ids, exclude_id)
         return self._query(fingerprint, near, False, limit_of(limit))
 
     def nearest(
@@ -535,6 +547,7 @@ class Store:
         *,
         limit: Optional[int] = None,
         ids: Optional[IdRange] = None,
+        exclude_id: Optional[int] = None,
     ) -> Matches:
         """The nearest records to a fingerprint, up to max_distance: with a limit so many, ascending by distance,
         fingerprint and id; without one, all at the smallest distance at which there are any.
@@ -543,26 +556,41 @@ class Store:
         with records has a match. For many fingerprints, query_batch() with a limit does the same.
         """
         near = self.bits if max_distance is None else max_distance
-        if ids is not None:
-            return self._query_wide(fingerprint, near, True, limit_of(limit), ids)
+        if ids is not None or exclude_id is not None:
+            return self._query_wide(fingerprint, near, True, limit_of(limit), ids, exclude_id)
         return self._query(fingerprint, near, True, limit_of(limit))
 
-    def count(self, fingerprint: Fingerprint, distance: Optional[int] = None, *, ids: Optional[IdRange] = None) -> int:
+    def count(
+        self,
+        fingerprint: Fingerprint,
+        distance: Optional[int] = None,
+        *,
+        ids: Optional[IdRange] = None,
+        exclude_id: Optional[int] = None,
+    ) -> int:
         """The number of records within a distance of a fingerprint. Arguments and errors are those of query()."""
         value, near = one(fingerprint, "fingerprint", self._words), self._own_or(distance)
         cursor, cursors = self._take_cursor()
-        if ids is not None:
-            cursor.filter(ids)
+        filters = ids is not None or exclude_id is not None
+        if filters:
+            cursor.filter(ids, exclude_id)
         answer = cursor.answer
         count, error = ffi.addressof(answer, "count"), ffi.addressof(answer, "error")
         status = lib.sstore_query_columns(cursor.native, pointer(value), near, ffi.NULL, 0, count, error)
         found, failure = int(answer.count), None if status == lib.SSTORE_OK else error_of(error)
-        if ids is not None:
+        if filters:
             cursor.filter(None)
         cursors.append(cursor)
         if failure is not None:
             raise failure
         return found
+
+    def _own_ids(self, ids: ArrayLike, count: int, rows: Optional[npt.NDArray[Any]]) -> Any:
+        """The excluded id of each query, of which those of skipped rows are left out."""
+        numbers = taken(ids, "exclude_ids", 1, bad_rows_of(False)).fingerprints
+        if len(numbers) != count:
+            raise ArgumentError(f"exclude_ids: expected {count} ids, one for each fingerprint, found {len(numbers)}")
+        return pointer(numbers if rows is None else numbers[rows])
 
     def _match_results(
         self,
@@ -570,6 +598,7 @@ class Store:
         distance: Optional[int],
         limit: Optional[int],
         ids: Optional[IdRange],
+        exclude_ids: Optional[ArrayLike],
         threads: int,
         skip_bad: SkipBad,
         progress: ProgressOption,
@@ -579,7 +608,8 @@ class Store:
         bad.tell()
         queries, rows = given.fingerprints, given.rows
         data = pointer(queries)
-        call, filter = Call(progress), filter_of(ids)
+        excluded = None if exclude_ids is None else self._own_ids(exclude_ids, given.row_count, rows)
+        call, filter = Call(progress), filter_of(ids, excluded)
         iterator = call.iterate(
             lib.sstore_iterate_matches,
             native,
@@ -587,7 +617,7 @@ class Store:
             len(queries),
             self._own_or(distance),
             call.options("sstore_batch_options", threads=threads, limit=limit_of(limit), filter=filter),
-            keep=(native, data),
+            keep=(native, data, filter, excluded),
         )
 
         def convert(columns: dict[str, npt.NDArray[Any]]) -> BatchMatches:
@@ -609,6 +639,7 @@ class Store:
         *,
         limit: Optional[int] = None,
         ids: Optional[IdRange] = None,
+        exclude_ids: Optional[ArrayLike] = None,
         threads: int = 0,
         skip_bad: SkipBad = False,
         progress: ProgressOption = False,
@@ -621,6 +652,7 @@ class Store:
             distance: in bits, 0 to 64 for each word; None: the store's own.
             limit: only the first records of each fingerprint, at least 1; None: all. No more ids are read.
             ids: only records with these ids, as query() takes them.
+            exclude_ids: an id for each fingerprint: it does not find records with this id, such as itself.
             threads: 0: all that the process may use.
             skip_bad: as build() takes it. Rows that are skipped have no matches.
             progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
@@ -635,7 +667,7 @@ class Store:
             FileError, DamagedError: a block cannot be read, or is damaged.
             OutOfMemoryError: the matches do not fit in memory; iter_query_batch() then serves.
         """
-        return self._match_results(fingerprints, distance, limit, ids, threads, skip_bad, progress).all()
+        return self._match_results(fingerprints, distance, limit, ids, exclude_ids, threads, skip_bad, progress).all()
 
     def iter_query_batch(
         self,
@@ -644,6 +676,7 @@ class Store:
         *,
         limit: Optional[int] = None,
         ids: Optional[IdRange] = None,
+        exclude_ids: Optional[ArrayLike] = None,
         batch_size: int = _BATCH_SIZE,
         threads: int = 0,
         skip_bad: SkipBad = False,
@@ -651,7 +684,8 @@ class Store:
     ) -> Batches[BatchMatches]:
         """The same as query_batch(), in batches of batch_size rows; the last one may have fewer."""
         return Batches(
-            lambda: self._match_results(fingerprints, distance, limit, ids, threads, skip_bad, progress), batch_size
+            lambda: self._match_results(fingerprints, distance, limit, ids, exclude_ids, threads, skip_bad, progress),
+            batch_size,
         )
 
     def explain(self, fingerprint: Fingerprint, distance: Optional[int] = None) -> list[TableExplanation]:
