@@ -231,6 +231,17 @@ def test_ids():
                 assert service.rows(f"/v1/nearest?ids={written}", queries) == nearest
                 assert service.rows(f"/v1/nearest?ids={written}&limit=2", queries) == [e[:2] for e in expected]
                 assert service.rows("/v1/query", queries) == [matches(records, query, 3) for query in queries]
+    many = sorted({(record[0], 7) for record in records[:40]} | set(records[40:]))
+    build("many.store", many, "--id-index")
+    with Service("many.store", "--max-matches", "10M") as service:
+        for number in [7, *(record[1] for record in records[40:60])]:
+            own = sorted(value for value, identifier in many if identifier == number)
+            others = [record for record in many if record[1] != number]
+            for path, among, limit in [("query", others, None), ("nearest", others, 1), ("query", many, None)]:
+                asked = f"/v1/{path}?id={number}&exclude_self={int(among is others)}" + (f"&limit={limit}" if limit else "")
+                answer = service.get(asked)
+                found = sorted(zip([int(r["query"], 16) for r in answer["results"]], results(answer)))
+                assert found == [(value, matches(among, value, 3)[:limit]) for value in own], asked
     sstore("build", "--quiet", "--no-ids", "unnumbered.store", "-", input="1\n")
     with Service("unnumbered.store") as service:
         for path in ["/v1/query?fp=1&ids=1-2", "/v1/nearest?fp=1&ids=7"]:
@@ -711,6 +722,9 @@ def test_refused_requests():
             ("GET", "/v1/query?fp=1&ids=", None, 400),
             ("GET", "/v1/query?fp=1&ids=2-1", None, 400),
             ("GET", "/v1/stat?ids=1-2", None, 400),
+            ("GET", "/v1/query?fp=1&exclude_self=1", None, 400),
+            ("GET", "/v1/query?id=1&exclude_self=x", None, 400),
+            ("POST", "/v1/query?exclude_self=1", '{"fingerprints":["1"]}', 400),
             ("POST", "/v1/query", '{"fingerprints":["1"],"ids":7}', 400),
             ("GET", "/v1/query?fp=%00", None, 400),
             ("GET", "/v1/query?fp=1%00x", None, 400),

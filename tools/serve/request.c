@@ -31,7 +31,7 @@ static const struct route_row {
 #define DELETE (1u << METHOD_DELETE)
 #define BIT(argument) (1u << ARGUMENT_##argument)
 #define ROWS_BITS (BIT(STORE) | BIT(SKIP_BAD) | BIT(MAX_BAD))
-#define QUERY_BITS (BIT(FP) | BIT(ID) | BIT(TEXT) | BIT(K) | BIT(LIMIT) | BIT(IDS) | ROWS_BITS)
+#define QUERY_BITS (BIT(FP) | BIT(ID) | BIT(TEXT) | BIT(K) | BIT(LIMIT) | BIT(IDS) | BIT(EXCLUDE_SELF) | ROWS_BITS)
     [ROUTE_QUERY] = {"/v1/query", "GET, HEAD, POST", GET | POST, QUERY_BITS},
     [ROUTE_NEAREST] = {"/v1/nearest", "GET, HEAD, POST", GET | POST, QUERY_BITS},
     [ROUTE_RECORDS] = {"/v1/records", "POST", POST, ROWS_BITS},
@@ -53,8 +53,8 @@ static const struct route_row {
 #undef GET
 };
 
-static const char *const argument_names[ARGUMENT_COUNT] = {"fp",    "id",  "text",     "k",      "limit",
-                                                           "store", "ids", "skip_bad", "max_bad"};
+static const char *const argument_names[ARGUMENT_COUNT] = {"fp",    "id",  "text",         "k",        "limit",
+                                                           "store", "ids", "exclude_self", "skip_bad", "max_bad"};
 
 const char *route_path(route which)
 {
@@ -245,17 +245,32 @@ static bool read_number(const char *const *arguments, request_argument argument,
            fail_fault(reply_out, &fault);
 }
 
+/* Read a yes or no, if the argument is given. */
+static bool read_flag(const char *const *arguments, request_argument argument, bool *flag, reply *reply_out)
+{
+    const char *text = arguments[argument];
+    if (text == NULL || strcmp(text, "0") == 0 || strcmp(text, "false") == 0)
+        return true;
+    *flag = true;
+    return text[0] == '\0' || strcmp(text, "1") == 0 || strcmp(text, "true") == 0 ||
+           reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: expected 1 or 0, found '%.100s'", argument_names[argument],
+                      text);
+}
+
 static bool read_skipping(request *self, const char *const *arguments, reply *reply_out)
 {
-    const char *text = arguments[ARGUMENT_SKIP_BAD];
     if (!read_number(arguments, ARGUMENT_MAX_BAD, &self->skipped.max, reply_out))
         return false;
     self->skipped.is_on = arguments[ARGUMENT_MAX_BAD] != NULL;
-    if (text == NULL || strcmp(text, "0") == 0 || strcmp(text, "false") == 0)
-        return true;
-    self->skipped.is_on = true;
-    return text[0] == '\0' || strcmp(text, "1") == 0 || strcmp(text, "true") == 0 ||
-           reply_fail(reply_out, REPLY_BAD_REQUEST, "skip_bad: expected 1 or 0, found '%.100s'", text);
+    return read_flag(arguments, ARGUMENT_SKIP_BAD, &self->skipped.is_on, reply_out);
+}
+
+static bool read_exclusion(request *self, const char *const *arguments, reply *reply_out)
+{
+    if (!read_flag(arguments, ARGUMENT_EXCLUDE_SELF, &self->excludes_self, reply_out))
+        return false;
+    return !self->excludes_self || arguments[ARGUMENT_ID] != NULL ||
+           reply_fail(reply_out, REPLY_BAD_REQUEST, "exclude_self: expected the parameter id");
 }
 
 static bool read_ids(request *self, const char *text, reply *reply_out)
@@ -273,7 +288,8 @@ static bool read_settings(request *self, const char *const *arguments, const sto
     if (!read_number(arguments, ARGUMENT_K, &distance, reply_out) ||
         (arguments[ARGUMENT_K] != NULL && !set_distance(self, distance, reply_out)) ||
         !read_number(arguments, ARGUMENT_LIMIT, &self->limit, reply_out) ||
-        !read_ids(self, arguments[ARGUMENT_IDS], reply_out) || !read_skipping(self, arguments, reply_out))
+        !read_ids(self, arguments[ARGUMENT_IDS], reply_out) || !read_exclusion(self, arguments, reply_out) ||
+        !read_skipping(self, arguments, reply_out))
         return false;
     return arguments[ARGUMENT_STORE] == NULL || set_store(self, arguments[ARGUMENT_STORE], stores, reply_out);
 }

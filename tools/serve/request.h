@@ -42,6 +42,7 @@ typedef enum request_argument {
     ARGUMENT_LIMIT,
     ARGUMENT_STORE,
     ARGUMENT_IDS,
+    ARGUMENT_EXCLUDE_SELF,
     ARGUMENT_SKIP_BAD,
     ARGUMENT_MAX_BAD,
     ARGUMENT_COUNT
@@ -72,6 +73,7 @@ typedef struct request {
     uint32_t store;          /* its index, or REQUEST_ALL_STORES */
     sstore_id_filter filter; /* of matches, if has_filter */
     bool has_filter;
+    bool excludes_self; /* the records with the id that is asked for are no matches */
 
     uint64_t deadline_ns; /* by the clock of time_now_ns() */
 

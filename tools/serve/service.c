@@ -375,7 +375,7 @@ static sstore_status query_together(service *self, const request *req, const que
 
 static bool is_singly(const request *self)
 {
-    return self->count <= NOW_QUERIES || self->route == ROUTE_NEAREST;
+    return self->count <= NOW_QUERIES || self->route == ROUTE_NEAREST || self->filter.excluded_ids != NULL;
 }
 
 /* Answer all queries together, in one store after the other. */
@@ -530,6 +530,10 @@ static bool resolve_id(service *self, request *req, reply *reply_out)
         return true;
     if (req->store == REQUEST_ALL_STORES && self->names.count > 1)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "id: this service has several stores; choose one with 'store'");
+    if (req->excludes_self) {
+        req->filter.excluded_ids = req->ids; /* one for all queries, which are answered one by one */
+        req->has_filter = true;
+    }
     const bool found = find_records(self, req, &list, reply_out) && take_fingerprints(req, &list, reply_out);
     match_list_free(&list);
     return found;
