@@ -561,6 +561,24 @@ static int print_merged_counts(query_session *session, const query_merge *merge)
     return printed ? EXIT_DONE : EXIT_FAILED;
 }
 
+/* Add up the numbers of matches in all stores, which none of them reports. */
+static sstore_status count_in_stores(query_session *session, const query_merge *merge, sstore_batch_options *batches,
+                                     sstore_error *error)
+{
+    uint64_t *counts = allocate_or_exit(merge->count, sizeof *counts);
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; i < merge->store_count && status == SSTORE_OK; i++) {
+        batches[i].count_only = true;
+        batches[i].match_counts = counts;
+        status = walk_matches(merge->stores[i], merge->queries, merge->count, merge->distance, &batches[i], NULL, NULL,
+                              error);
+        for (size_t j = 0; j < merge->count; j++)
+            session->counts[j] += counts[j];
+    }
+    free(counts);
+    return status;
+}
+
 /* Answer the first `count` queries in all stores, and each group as one. */
 static int answer_merged(query_session *session, size_t count, uint32_t distance)
 {
@@ -574,7 +592,9 @@ static int answer_merged(query_session *session, size_t count, uint32_t distance
     }
     if (session->args->count && begin_counts(session, count) != EXIT_DONE)
         return EXIT_FAILED;
-    const sstore_status status = query_merge_run(&merge, take_merged, session, &error);
+    const bool counts_only = session->args->count && !session->args->group && !wants_nearest(session->args);
+    const sstore_status status = counts_only ? count_in_stores(session, &merge, batches, &error)
+                                             : query_merge_run(&merge, take_merged, session, &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);
     return session->args->count ? print_merged_counts(session, &merge) : EXIT_DONE;
