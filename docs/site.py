@@ -52,7 +52,6 @@ MENU = {
         ("Blocks", "format-spec/block-codec.md"),
         ("Smallest store", "format-spec/smallest-store.md"),
         ("Fingerprints of text", "format-spec/fingerprint.md"),
-        ("Id tables", "format-spec/id-table.md"),
         ("Errata", "format-spec/errata.md"),
         ("Test stores", "format-spec/vectors/README.md"),
         ("Second decoder", "format-spec/decoder/README.md"),

@@ -28,8 +28,8 @@ descriptions() {
 near() {
   local name=$1
   rm -f "$name.names"
-  sstore fingerprint --id-table "$name.names" --format rec "${@:2}" | sstore build --force --quiet "$name.store" -
-  sstore clusters --id-table "$name.names" "$name.store" >"$name.clusters"
+  sstore fingerprint "${@:2}" | sstore build --force --quiet --names "$name.store"
+  sstore clusters "$name.store" >"$name.clusters"
   # A group is as many lines as its first column says. Its first member stands for it.
   awk -F '\t' -v name="$name" '
     NR == begin + size { begin = NR; size = $1; groups++ }

@@ -11,11 +11,11 @@ set -u
 # A folder's height. A file includes its own folder's headers and those of lower ones.
 declare -A height=([base]=0 [codec]=1 [text]=1 [plan]=2 [sort]=2 [store]=3 [read]=4 [join]=5 [stream]=4 [write]=6 [api]=7)
 # The extension of SQLite is no part of the command.
-declare -A tool_height=([sqlite]=-1 [output]=0 [input]=1 [names]=1 [documents]=2 [report]=2 [serve]=2 [commands]=3)
+declare -A tool_height=([sqlite]=-1 [output]=0 [input]=1 [documents]=2 [report]=2 [serve]=2 [commands]=3)
 # External headers and the only files that may include them.
 declare -A owner=(
   [lmdb.h]='libstore/src/store/directory\.c'
-  [xxhash.h]='(libstore/src/base/bytes\.h|tools/names/id_table_form\.c)'
+  [xxhash.h]='libstore/src/base/bytes\.h'
   [utf8proc.h]='libstore/src/text/[^/]*\.c'
   [unicode/ubrk.h]='libstore/src/text/segmenter\.c'
   [unicode/uversion.h]='libstore/src/text/segmenter\.c'

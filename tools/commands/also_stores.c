@@ -24,7 +24,7 @@ static int check_alike(const char *path, const sstore_statistics *found, const c
 }
 
 int also_stores_open(also_stores *self, const text_list *paths, const sstore_open_options *options,
-                     const char *own_path, const sstore_statistics *own)
+                     const char *own_path, const sstore_statistics *own, bool json)
 {
     int code = EXIT_DONE;
     if (paths->count > 0)
@@ -36,15 +36,26 @@ int also_stores_open(also_stores *self, const text_list *paths, const sstore_ope
         code = store_open(path, options, &self->stores[i], &found);
         if (code == EXIT_DONE)
             code = check_alike(path, &found, own_path, own);
+        if (code == EXIT_DONE)
+            code = stored_names_open(&self->names[i], self->stores[i], path, json, &self->named[i]);
         self->has_ids[i] = code == EXIT_DONE && found.has_ids;
     }
     return code;
 }
 
-void also_stores_close(also_stores *self)
+int also_stores_exit_code(const also_stores *self, int code)
 {
     for (uint32_t i = 0; i < self->count; i++)
+        code = stored_names_exit_code(&self->names[i], code);
+    return code;
+}
+
+void also_stores_close(also_stores *self)
+{
+    for (uint32_t i = 0; i < self->count; i++) {
+        stored_names_close(&self->names[i]);
         sstore_close(self->stores[i]);
+    }
     for (uint32_t i = 0; i <= self->count; i++)
         free(self->labels[i]);
 }

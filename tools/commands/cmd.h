@@ -41,7 +41,6 @@ int cmd_verify(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_fingerprint(int argc, char **argv);
 int cmd_idf(int argc, char **argv);
-int cmd_names(int argc, char **argv);
 int cmd_dedup(int argc, char **argv);
 
 /* ----- operands ----- */

@@ -90,6 +90,7 @@ static int print_answer(void *context, const sstore_dedup_answer *answer)
 {
     new_job *job = context;
     job->style.has_ids = job->before.has_ids;
+    job->style.names = NULL;
     job->notes.store = job->also.labels[0];
     if (answer->is_new)
         return !output_new_record(&job->style, answer->fingerprint, answer->id);
@@ -136,6 +137,7 @@ static int take_other_match(void *context, const merged_match *found)
     if (self->code != EXIT_DONE)
         return 1;
     job->style.has_ids = job->also.has_ids[found->store];
+    job->style.names = job->also.named[found->store];
     job->notes.store = job->also.labels[found->store + 1];
     return !output_match(&job->style, self->batch->fingerprints + index * self->batch->words, &found->match);
 }
@@ -326,7 +328,7 @@ static int add_new(add_arguments *args)
     if (code == EXIT_DONE)
         code = exclusion_read(&args->excluded, job.before.fingerprint_bits / 64);
     if (code == EXIT_DONE)
-        code = also_stores_open(&job.also, &args->also, &open, path, &job.before);
+        code = also_stores_open(&job.also, &args->also, &open, path, &job.before, args->json);
     if (code != EXIT_DONE) {
         also_stores_close(&job.also);
         return code;
@@ -351,6 +353,7 @@ static int add_new(add_arguments *args)
     }
     sstore_dedup_close(job.dedup);
     record_batch_free(&job.chunk);
+    code = also_stores_exit_code(&job.also, code);
     also_stores_close(&job.also);
     exclusion_free(&args->excluded);
     return code;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "commands/named_ids.h"
 #include "input/input_measure.h"
 #include "input/input_value.h"
 #include "input/interrupt.h"
@@ -34,6 +35,7 @@ typedef struct build_job {
     uint64_t record_count, expected_count; /* expected: in all inputs; 0: unknown */
     uint64_t next_row;                     /* the row after the last record, if bad rows are skipped */
     bool assigns_ids;                      /* the arguments want it, so records must not have any */
+    named_ids named;                       /* of an addition */
     skew skew;                             /* of the records of a build */
 } build_job;
 
@@ -119,10 +121,30 @@ static sstore_status give_rows(build_job *job, const record_batch *batch, sstore
     return status;
 }
 
+static sstore_status give_named(build_job *job, const record_batch *batch, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    if (job->kind == STORE_REMOVE_NAMES)
+        return sstore_remover_remove_named(job->remover, batch->names, batch->count, error);
+    if (job->kind == STORE_REMOVE) {
+        status = named_ids_find_records(&job->named, batch, error);
+        return status != SSTORE_OK ? status
+                                   : sstore_remover_remove(job->remover, job->named.fingerprints, job->named.ids,
+                                                           job->named.count, error);
+    }
+    if (job->kind == STORE_ADD)
+        status = named_ids_find(&job->named, batch, error);
+    return status != SSTORE_OK ? status
+                               : sstore_builder_add_named(job->builder, batch->fingerprints, job->named.ids,
+                                                          batch->names, batch->count, error);
+}
+
 /* Give records to the library. Ids to remove come as fingerprints. */
 static sstore_status give_records(build_job *job, const record_batch *batch, sstore_error *error)
 {
     const uint64_t *fingerprints = batch->fingerprints, *ids = record_batch_ids(batch);
+    if (batch->has_names)
+        return give_named(job, batch, error);
     if (job->builder != NULL && batch->has_rows)
         return give_rows(job, batch, error);
     if (job->builder != NULL)
@@ -169,7 +191,8 @@ static void doubt_records(const store_arguments *arguments, const record_batch *
     const bool is_read = sstore_stat(store, &metadata, NULL) == SSTORE_OK;
     if (is_read && batch->has_ids && !metadata.has_ids)
         input_doubt_say(arguments->input.doubt, STORE_DROPS_IDS, arguments->store);
-    if (is_read && !batch->has_ids && metadata.has_ids && batch->words == metadata.fingerprint_bits / 64)
+    if (is_read && !batch->has_ids && !batch->has_names && metadata.has_ids &&
+        batch->words == metadata.fingerprint_bits / 64)
         present = count_present(store, batch, sampled);
     if (present >= 3 && 4 * present >= 3 * sampled)
         input_doubt_say(arguments->input.doubt,
@@ -193,7 +216,7 @@ static int add_batch(void *context, const record_batch *batch)
         return message_print(
             "--first-id cannot be used, since the input has ids: leave it out, or skip the ids of text "
             "with --columns fingerprint,-");
-    if (!batch->has_ids && job->task->options.replace_records)
+    if (!batch->has_ids && !batch->has_names && job->task->options.replace_records)
         return message_print("--replace cannot be used, since the input has no ids: a record replaces those of its id");
     const int code = settle_words(job, batch->words);
     if (code != EXIT_DONE)
@@ -319,7 +342,7 @@ int store_end_ids(const store_arguments *arguments, const sstore_change *change)
         return EXIT_DONE;
     message_print("%s%s: ids of added records that also belong to another fingerprint: %s%" PRIu64
                   ", such as id %" PRIu64
-                  "; different documents need different ids, see --first-id and --id-table of 'sstore fingerprint'%s",
+                  "; different documents need different ids, see --first-id of 'sstore fingerprint', or names%s",
                   is_error ? "" : "warning: ", arguments->store, change->ids_checked ? "" : "at least ",
                   change->conflict_count, change->min_conflicting_id,
                   is_error ? " (--strict makes this an error, but the records were added)" : "");
@@ -416,7 +439,7 @@ static int finish_build(build_job *job, const store_arguments *arguments)
 }
 
 /* What the inputs have, for a store that may say how wide their fingerprints are. Returns an exit code. */
-static int find_expectation(build_job *job, const store_arguments *arguments, input_expectation *expected_out)
+static int find_expectation(build_job *job, store_arguments *arguments, input_expectation *expected_out)
 {
     *expected_out = expect_records(arguments, words_option(&arguments->input));
     if (job->kind == STORE_BUILD)
@@ -424,6 +447,12 @@ static int find_expectation(build_job *job, const store_arguments *arguments, in
     int code = store_read_metadata(arguments->store, &job->metadata);
     if (code == EXIT_DONE)
         code = store_check_bits(arguments->store, &job->metadata, &arguments->input);
+    if (code == EXIT_DONE && job->kind == STORE_REMOVE_NAMES && !job->metadata.has_names)
+        code = message_print("%s: the store has no names; --ids removes by ids", arguments->store);
+    if (code == EXIT_DONE && job->kind == STORE_REMOVE && !job->metadata.has_names &&
+        arguments->input.lines.has_name_column)
+        code = message_print("%s: --columns: the store has no names", arguments->store);
+    arguments->input.lines.has_names = job->metadata.has_names && job->kind != STORE_REMOVE_IDS;
     if (code == EXIT_DONE && job->kind == STORE_ADD && expected_out->assumes_words)
         *expected_out = expect_records(arguments, job->metadata.fingerprint_bits / 64);
     return code;
@@ -448,6 +477,14 @@ static int assume_words(sstore_write_options *options, uint32_t words)
     return check_build_distance(options->distance, options->fingerprint_bits / 64);
 }
 
+/* End the change without a result. Returns the exit code. */
+static int give_up(build_job *job, int code)
+{
+    sstore_builder_abort(job->builder);
+    sstore_remover_abort(job->remover);
+    return interrupted() ? task_end(job->path, "nothing was changed", SSTORE_STOPPED, NULL) : code;
+}
+
 /* Take all records, and publish the change. */
 static int run_build(build_job *job, store_arguments *arguments)
 {
@@ -458,11 +495,7 @@ static int run_build(build_job *job, store_arguments *arguments)
         code = task_check_records(task, job->path, job->record_count);
     if (code == EXIT_DONE && job->kind == STORE_BUILD)
         code = settle_words(job, job->shape.words > 0 ? job->shape.words : 1);
-    if (code == EXIT_DONE)
-        return finish_build(job, arguments);
-    sstore_builder_abort(job->builder);
-    sstore_remover_abort(job->remover);
-    return interrupted() ? task_end(job->path, "nothing was changed", SSTORE_STOPPED, NULL) : code;
+    return code == EXIT_DONE ? finish_build(job, arguments) : give_up(job, code);
 }
 
 int store_change_from_inputs(store_change kind, store_arguments *arguments)
@@ -496,7 +529,10 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
     job.shape.words = required_words(&job, arguments);
     if (kind != STORE_BUILD)
         store_expect_padding(job.metadata.recipe, &arguments->input.lines, &job.shape);
-    code = run_build(&job, arguments);
+    if ((kind == STORE_ADD || kind == STORE_REMOVE) && job.metadata.has_names)
+        code = named_ids_open(&job.named, job.path);
+    code = code == EXIT_DONE ? run_build(&job, arguments) : give_up(&job, code);
+    named_ids_close(&job.named);
     if (job.absent != NULL && fclose(job.absent) != 0 && code == EXIT_DONE)
         code = message_errno(arguments->absent, "cannot write the file");
     free(job.recipe);
@@ -513,6 +549,8 @@ static const command_option build_command_options[] = {
      OPTION_FIELD(store_arguments, task.options.recipe), .common = true},
     {"no-ids", 0, NULL, "make a store without ids; ignore ids in the input", OPTION_FLAG,
      OPTION_FIELD(store_arguments, task.options.no_ids), .common = true},
+    {"names", 0, NULL, "the id field holds names, which answers show", OPTION_FLAG,
+     OPTION_FIELD(store_arguments, task.options.names), .common = true},
     {"first-id", 0, "N", "if the input has no ids: the id of the first record (default 0)", OPTION_NUMBER,
      OPTION_FIELD(store_arguments, task.options.first_id), .max = UINT64_MAX,
      .given = offsetof(store_arguments, first_id_given)},
@@ -543,8 +581,11 @@ int cmd_build(int argc, char **argv)
         message_usage_error("--first-id has no effect with --no-ids: leave one of them out");
     if (made->no_ids && made->id_index)
         message_usage_error("--id-index cannot be combined with --no-ids");
+    if (made->no_ids && made->names)
+        message_usage_error("--names cannot be combined with --no-ids");
     store_take_operands(&args, given);
     args.input.lines.ignore_ids = made->no_ids;
+    args.input.lines.has_names = made->names;
     return store_change_from_inputs(STORE_BUILD, &args);
 }
 
@@ -553,6 +594,8 @@ int cmd_build(int argc, char **argv)
 static const command_option remove_options[] = {
     {"ids", 0, NULL, "the input lists ids, in text decimal in the first field: remove all records with these ids",
      OPTION_FLAG, OPTION_FIELD(store_arguments, input.lines.are_ids), .common = true},
+    {"names", 0, NULL, "the input lists names, in text a line for each: remove all records with these names",
+     OPTION_FLAG, OPTION_FIELD(store_arguments, input.lines.are_names), .common = true},
     {"absent", 0, "FILE", "with --ids: list those that are not in STORE in FILE, a line for each", OPTION_TEXT,
      OPTION_FIELD(store_arguments, absent)},
     {0},
@@ -576,10 +619,16 @@ static const command_syntax remove_syntax = {
 int cmd_remove(int argc, char **argv)
 {
     store_arguments args = STORE_ARGUMENTS_INIT;
+    line_format *lines = &args.input.lines;
+    lines->must_have_ids = true;
+    lines->has_names = true; /* --columns may have them; whether the store has any is known later */
     store_take_operands(&args, command_line_parse(&remove_syntax, argc, argv, &args));
-    args.input.lines.ignore_ids = args.input.lines.are_ids;
-    args.input.lines.must_have_ids = true;
-    if (args.absent != NULL && (!args.input.lines.are_ids || strcmp(args.absent, "-") == 0))
+    if (lines->are_ids && lines->are_names)
+        message_usage_error("--ids and --names cannot be combined");
+    if (args.absent != NULL && (!lines->are_ids || strcmp(args.absent, "-") == 0))
         message_usage_error("--absent needs --ids, and the name of a file");
-    return store_change_from_inputs(args.input.lines.are_ids ? STORE_REMOVE_IDS : STORE_REMOVE, &args);
+    const store_change kind = lines->are_names ? STORE_REMOVE_NAMES : lines->are_ids ? STORE_REMOVE_IDS : STORE_REMOVE;
+    lines->are_ids = lines->are_ids || lines->are_names;
+    lines->ignore_ids = lines->are_ids;
+    return store_change_from_inputs(kind, &args);
 }

@@ -9,10 +9,11 @@
 
 /* What to do with the records of the inputs. */
 typedef enum store_change {
-    STORE_BUILD,     /* make a store of them */
-    STORE_ADD,       /* add them to a store */
-    STORE_REMOVE,    /* remove them from a store; a fingerprint without an id stands for all its records */
-    STORE_REMOVE_IDS /* the inputs are ids: remove all records with one of them */
+    STORE_BUILD,      /* make a store of them */
+    STORE_ADD,        /* add them to a store */
+    STORE_REMOVE,     /* remove them from a store; a fingerprint without an id stands for all its records */
+    STORE_REMOVE_IDS, /* the inputs are ids: remove all records with one of them */
+    STORE_REMOVE_NAMES
 } store_change;
 
 /* The arguments of commands with the operands STORE [INPUT...]. */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "commands/cmd.h"
-#include "commands/id_names.h"
 #include "input/input_measure.h"
 #include "input/input_source.h"
 #include "sstore_stream.h"
@@ -15,7 +14,6 @@
 
 typedef struct arguments {
     sstore_collection_options collection;
-    const char *id_table; /* or NULL */
     bad_rows bad;
     header_mode header;
     progress_mode progress;
@@ -27,7 +25,6 @@ static const command_option options[] = {
     {"tmp-dir", 0, "DIR",
      "folder for data that does not fit in memory (default: TMPDIR if it is set, otherwise the working folder)",
      OPTION_TEXT, OPTION_FIELD(arguments, collection.tmp_dir), .common = true},
-    ID_TABLE_OPTION(arguments, id_table),
     {0},
 };
 static const command_syntax syntax = {
@@ -56,7 +53,6 @@ typedef struct match_reader {
     uint64_t fingerprints[BATCH_MATCHES][2][SSTORE_MAX_WORDS]; /* query and fingerprint of each match of the batch */
     size_t count;
     uint64_t added;
-    bool needs_ids;
     bad_rows *bad;
 } match_reader;
 
@@ -97,8 +93,6 @@ static bool check_match(match_reader *reader, const match_line *line, line_fault
                               "expected fingerprints of %" PRIu32 " bits, as in the lines before, found %" PRIu32,
                               64 * reader->words, 64 * line->words);
     /* All lines have ids or none has: '-' has no place in the order of ids. */
-    if (reader->needs_ids && !line->has_id)
-        return line_fault_set(fault, "expected an id, since --id-table is given, found '-'");
     return input_ids_agree(&reader->ids, line->has_id) ||
            line_fault_set(fault, line->has_id ? "expected '-' for the id, as in the lines before, found an id"
                                               : "expected an id, as in the lines before, found '-'");
@@ -176,17 +170,13 @@ int cmd_collect(int argc, char **argv)
     const input_options any_compression = INPUT_OPTIONS_INIT;
     static match_reader reader; /* large */
     match_printer printer = {.style = {.has_ids = true, .words = 1}};
-    id_names names = {.code = EXIT_DONE};
     sstore_error error;
     const operands inputs = operands_as_inputs(command_line_parse(&syntax, argc, argv, &args));
     reader.options = args.collection;
-    reader.needs_ids = args.id_table != NULL;
     reader.bad = &args.bad;
     int code = input_check_all(inputs.items, inputs.count, &any_compression);
     if (code == EXIT_DONE)
         code = bad_rows_open(&args.bad, inputs.items, inputs.count);
-    if (code == EXIT_DONE)
-        code = id_names_open(&names, args.id_table, "the matches", &printer.style);
     progress_begin(args.progress);
     input_measure_begin(inputs.items, inputs.count);
     for (int i = 0; i < inputs.count && code == EXIT_DONE; i++)
@@ -202,8 +192,6 @@ int cmd_collect(int argc, char **argv)
     progress_after_reading(COLLECTING_PART, 1);
     if (code == EXIT_DONE)
         code = message_status(sstore_collection_report(reader.collection, print_match, &printer, &error), &error);
-    code = id_names_exit_code(&names, code);
-    id_names_close(&names);
     progress_end();
     sstore_collection_free(reader.collection);
     reader.bad = NULL; /* it is of this call, and the reader is static */

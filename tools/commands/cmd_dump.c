@@ -55,8 +55,9 @@ static const command_syntax syntax = {
                                      PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
                                      {0}},
     .operands = "STORE",
-    .doc = "Print all records of STORE in ascending order, as lines of fingerprint and id. 'sstore build' reads every "
-           "format. u64, npy-bytes and --columns fingerprint drop the ids.",
+    .doc = "Print all records of STORE in ascending order, as lines of fingerprint and id, or name if the store has "
+           "names. 'sstore build' reads every format. u64, npy-bytes and --columns fingerprint drop the ids, and only "
+           "text and jsonl have names.",
     .examples = (const command_example[]){{"print all records", "sstore dump pages.store > pages.tsv"}, {0}},
 };
 
@@ -113,6 +114,8 @@ static int choose_parts(const char *path, const arguments *args, record_style *s
     style->keys[id_first] = args->fingerprint_key;
     style->parts[!id_first] = RECORD_ID;
     style->keys[!id_first] = args->id_key;
+    if (style->names != NULL && style->part_count == 2 && !args->no_comments)
+        style->columns = id_first ? "name,fingerprint" : "fingerprint,name";
     return EXIT_DONE;
 }
 
@@ -136,7 +139,7 @@ static void choose_recipe(const char *path, const arguments *args, const sstore 
 /* Head lines of text. */
 static void print_head(const arguments *args, const record_style *style)
 {
-    output_style lines = {.words = style->words, .radix = style->radix};
+    output_style lines = {.words = style->words, .radix = style->radix, .names = style->names};
     if (style->format == RECORDS_TEXT)
         output_head(&lines, args->header,
                     style->part_count == 1                  ? "fingerprint"
@@ -158,6 +161,7 @@ static int print_records(const sstore *store, record_style *style, uint64_t tota
     sstore_status status = sstore_iterate_records(store, &records, &error);
     while (status == SSTORE_OK && count > 0) {
         status = sstore_iterator_next(records, &columns, PIECE_RECORDS, &count, &error);
+        stored_names_expect(style->names, ids, count);
         for (size_t i = 0; i < count && status != SSTORE_STOPPED; i++) {
             if (!records_print(style, fingerprints + style->words * i, ids[i]))
                 status = SSTORE_STOPPED;
@@ -185,6 +189,9 @@ int cmd_dump(int argc, char **argv)
                           .words = metadata.fingerprint_bits / 64,
                           .radix = args.radix,
                           .has_ids = metadata.has_ids};
+    stored_names names = {.code = EXIT_DONE};
+    if (code == EXIT_DONE && formats[args.format].has_lines)
+        code = stored_names_open(&names, store, path, args.format == DUMP_JSONL, &style.names);
     if (code == EXIT_DONE)
         choose_recipe(path, &args, store, &style);
     if (code == EXIT_DONE)
@@ -195,8 +202,9 @@ int cmd_dump(int argc, char **argv)
     if (code == EXIT_DONE)
         print_head(&args, &style);
     if (code == EXIT_DONE)
-        code = print_records(store, &style, metadata.record_count);
+        code = stored_names_exit_code(&names, print_records(store, &style, metadata.record_count));
     progress_end();
+    stored_names_close(&names);
     sstore_close(store);
     return code;
 }

@@ -3,7 +3,6 @@
  * weighted features, so that any other program can find the features and weigh them.
  */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,6 @@
 #include "documents/document_work.h"
 #include "input/digits.h"
 #include "input/input_measure.h"
-#include "input/interrupt.h"
-#include "names/id_table_writer.h"
 #include "output/records.h"
 
 #define MAX_BITS (64u * DOCUMENT_MAX_WORDS)
@@ -29,8 +26,7 @@ typedef struct arguments {
     header_mode header;
     progress_mode progress;
     uint64_t first_id;
-    const char *id_table, *skipped; /* paths, or NULL */
-    const char *first_id_given;
+    const char *skipped;      /* a path, or NULL */
     const char *output_given; /* an option of the output, if one is given */
 } arguments;
 
@@ -38,12 +34,12 @@ static const option_choice output_formats[] = {{"text", FINGERPRINT_TEXT}, {"rec
 static const command_option options[] = {
     {"id-field", 0, "KEY", "the JSON key or column of the id, a whole number or a name", OPTION_TEXT,
      OPTION_FIELD(arguments, text.form.id_key), .given = offsetof(arguments, text.field_given), .common = true},
+    {"names", 0, NULL, "with --id-field: whole numbers are also names", OPTION_FLAG,
+     OPTION_FIELD(arguments, text.form.ids_are_names), .given = offsetof(arguments, output_given)},
     {"weighted", 0, NULL, "read lines of feature, tab and weight; a blank line ends a document", OPTION_FLAG,
      OPTION_FIELD(arguments, weighted)},
     {"first-id", 0, "N", "the id of the first document (default 0)", OPTION_NUMBER, OPTION_FIELD(arguments, first_id),
-     .max = UINT64_MAX, .given = offsetof(arguments, first_id_given), .common = true},
-    {"id-table", 0, "FILE", "also keep ids and names in FILE, for --id-table of other commands", OPTION_TEXT,
-     OPTION_FIELD(arguments, id_table), .given = offsetof(arguments, output_given), .common = true},
+     .max = UINT64_MAX, .common = true},
     {"format", 0, "FORMAT", "text (default); rec: binary numbers, which sstore build reads fastest", OPTION_CHOICE,
      OPTION_FIELD(arguments, format), .choices = output_formats, .given = offsetof(arguments, output_given)},
     {"no-comments", 0, NULL, "leave out the comments, or the header of rec, that state recipe and columns", OPTION_FLAG,
@@ -68,8 +64,8 @@ static const command_syntax syntax = {
     .operands = "[FILE...]\n--weighted [FILE...]\n--recipe",
     .doc = "Print the simhash of each FILE, a text in UTF-8, as a line of fingerprint, id and name. Without "
            "FILE, or with -, read standard input. Similar documents get fingerprints that differ in few bits.",
-    .examples = (const command_example[]){{"fingerprint texts, and make a store of them",
-                                           "sstore fingerprint --lines titles | sstore build titles.store"},
+    .examples = (const command_example[]){{"make a store of a folder's documents, with their names",
+                                           "sstore fingerprint --recursive docs | sstore build --names texts.store"},
                                           {0}},
 };
 
@@ -96,14 +92,8 @@ static void check_arguments(arguments *args, const operands *given)
         message_usage_error("--header always needs --format text");
     if (args->margins && args->format != FINGERPRINT_TEXT)
         message_usage_error("--margins needs --format text");
-    if (args->id_table != NULL && args->text.form.unit != DOCUMENT_FILES && args->text.form.id_key == NULL)
-        message_usage_error("--id-table needs documents with names: files, or --id-field");
-    if (args->id_table != NULL && strcmp(args->id_table, "-") == 0)
-        message_usage_error("--id-table: expected the name of a file, found '-'");
-    if (args->id_table != NULL && args->skipped != NULL && strcmp(args->id_table, args->skipped) == 0)
-        message_usage_error("--skipped and --id-table must be different files");
-    if (args->recipe && args->id_table != NULL)
-        message_usage_error("--recipe reads no documents, so --id-table is not possible");
+    if (args->text.form.ids_are_names && args->text.form.id_key == NULL)
+        message_usage_error("--names needs --id-field");
     if (args->recipe && args->header != HEADER_AUTO)
         message_usage_error("--recipe prints no rows, so --header is not possible");
     if (args->recipe && given->count > 0)
@@ -129,7 +119,6 @@ typedef struct text_job {
     bool has_tab;                /* in the first document */
     bool has_fingerprints;       /* of the first lines: all of them */
     FILE *skipped;               /* a list of skipped documents, or NULL */
-    id_table_writer *names;      /* NULL: they are not kept */
 } text_job;
 
 static size_t fingerprint_bits(const text_job *job)
@@ -185,8 +174,9 @@ static bool print_comments(const text_job *job)
 {
     const arguments *args = job->args;
     return output_text("%s%s\n", RECORDS_RECIPE_COMMENT, job->recipe) &&
-           (!(has_names(args) || args->margins) || output_text("%sfingerprint,id%s%s\n", RECORDS_COLUMNS_COMMENT,
-                                                               has_names(args) ? ",-" : "", args->margins ? ",-" : ""));
+           (!(has_names(args) || args->margins) ||
+            output_text("%sfingerprint,id%s%s\n", RECORDS_COLUMNS_COMMENT, has_names(args) ? ",name" : "",
+                        args->margins ? ",-" : ""));
 }
 
 static bool print_head(const text_job *job)
@@ -213,18 +203,23 @@ static bool print_margins(const double *margins, size_t count)
     return done;
 }
 
+/* Print a tab and the name of a document: '-' stands for none, as of standard input. */
+static bool print_name(const text_job *job, const document *doc)
+{
+    const bool has_name = doc->name != NULL && (job->args->text.form.id_key != NULL || strcmp(doc->name, "-") != 0);
+    return output_bytes("\t-", has_name ? 1 : 2) && (!has_name || output_name(doc->name, strlen(doc->name)));
+}
+
 /* Print "fingerprint<TAB>id", perhaps with a name and margins behind, or the words of both. */
 static bool print_document(text_job *job, const document *doc, const double *margins)
 {
     const size_t bits = fingerprint_bits(job);
     if (job->args->format == FINGERPRINT_REC)
         return records_print(&job->rec_style, doc->words, doc->id);
-    const char *name = doc->name != NULL ? doc->name : "-";
     char text[16 * DOCUMENT_MAX_WORDS + 1 + DIGITS_MAX_DECIMAL], *end = output_hex_words(text, doc->words, bits / 64);
     *end++ = '\t';
     end = output_decimal(end, doc->id);
-    return output_bytes(text, (size_t)(end - text)) &&
-           (!has_names(job->args) || (output_bytes("\t", 1) && output_escaped(name, strlen(name), true))) &&
+    return output_bytes(text, (size_t)(end - text)) && (!has_names(job->args) || print_name(job, doc)) &&
            (margins == NULL || print_margins(margins, bits)) && output_bytes("\n", 1);
 }
 
@@ -247,17 +242,7 @@ static bool list_skipped(const text_job *job, const document *doc)
     return written > 0 || message_errno(job->args->skipped, "cannot write the file") == EXIT_DONE;
 }
 
-/* Put the name of a document into the id table. Returns an exit code. */
-static int keep_name(text_job *job, const document *doc)
-{
-    sstore_error error;
-    if (doc->name == NULL)
-        return message_print("%s:%" PRIu64 ": the id is a number, so there is no name for --id-table; leave it out",
-                             doc->input, doc->line);
-    return message_status(id_table_writer_add(job->names, doc->id, doc->name, strlen(doc->name), &error), &error);
-}
-
-/* Print a document, and keep its name; or note that it is skipped. Returns an exit code. */
+/* Print a document, or note that it is skipped. Returns an exit code. */
 static int give_document(text_job *job, const document *doc, const double *margins)
 {
     job->replaced_count += doc->replaced_count > 0;
@@ -266,8 +251,7 @@ static int give_document(text_job *job, const document *doc, const double *margi
         job->skipped_count += !doc->is_left_out;
         return list_skipped(job, doc) ? EXIT_DONE : EXIT_FAILED;
     }
-    const int code = job->names != NULL ? keep_name(job, doc) : EXIT_DONE;
-    return code == EXIT_DONE && !print_document(job, doc, margins) ? EXIT_FAILED : code;
+    return print_document(job, doc, margins) ? EXIT_DONE : EXIT_FAILED;
 }
 
 /* Do all documents of a batch that are not empty look so? */
@@ -301,8 +285,6 @@ static int give_documents(void *context, document_worker *worker)
     text_job *job = context;
     const document_batch *batch = &worker->batch;
     const double *margins = worker->found;
-    if (job->names != NULL && interrupted())
-        return interrupt_exit_code();
     for (size_t i = 0; i < batch->count; i++) {
         const document *doc = &batch->items[i];
         const int code = give_document(job, doc, job->args->margins ? margins + doc->found_at : NULL);
@@ -372,50 +354,6 @@ static void report_documents(const text_job *job)
 
 /* ----- all of it ----- */
 
-/* Begin to write the id table, and number the documents from its largest id on. Returns an exit code. */
-static int open_names(text_job *job)
-{
-    const arguments *args = job->args;
-    sstore_error error;
-    /* These would leave the file of the new table behind. */
-    (void)signal(SIGPIPE, SIG_IGN);
-    interrupt_catch();
-    if (id_table_writer_open(args->id_table, &job->names, &error) != SSTORE_OK)
-        return message_error(&error);
-    if (id_table_writer_count(job->names) == 0)
-        return EXIT_DONE;
-    const uint64_t last_id = id_table_writer_last_id(job->names);
-    if (args->first_id_given != NULL && args->first_id <= last_id) {
-        message_print("--first-id: expected more than %" PRIu64 ", the largest id in %s, found %" PRIu64, last_id,
-                      args->id_table, args->first_id);
-        return EXIT_USAGE;
-    }
-    if (args->first_id_given == NULL && last_id == UINT64_MAX)
-        return message_print("%s: there is no id left after its largest id, %" PRIu64 "; use another id table",
-                             args->id_table, last_id);
-    if (args->first_id_given == NULL)
-        job->work.reader.next_id = last_id + 1;
-    return EXIT_DONE;
-}
-
-/* If all went well and is printed, put the new id table in its place. Otherwise say what became of it. Returns the exit
- * code. */
-static int close_names(text_job *job, int code)
-{
-    sstore_error error;
-    if (job->names == NULL)
-        return code;
-    if (code == EXIT_DONE && !output_flush())
-        code = EXIT_FAILED;
-    if (code == EXIT_DONE)
-        code = message_status(id_table_writer_commit(job->names, &error), &error);
-    id_table_writer_free(job->names);
-    if (code != EXIT_DONE && job->document_count > 0)
-        message_print("%s: %s; the id table was not changed, so do not use the fingerprints that were printed",
-                      job->args->id_table, interrupted() ? "interrupted" : "failed");
-    return code;
-}
-
 static int open_outputs(text_job *job)
 {
     const char *path = job->args->skipped;
@@ -425,7 +363,7 @@ static int open_outputs(text_job *job)
         return code;
     if (path != NULL && (job->skipped = fopen(path, "w")) == NULL)
         return message_errno(path, "cannot write the file");
-    return job->args->id_table != NULL ? open_names(job) : EXIT_DONE;
+    return EXIT_DONE;
 }
 
 static int fingerprint_all(text_job *job)
@@ -437,7 +375,6 @@ static int fingerprint_all(text_job *job)
     code = bad_rows_end(job->work.bad, code);
     if (job->skipped != NULL && fclose(job->skipped) != 0 && code == EXIT_DONE)
         code = message_errno(job->args->skipped, "cannot write the file");
-    code = close_names(job, code);
     if (code == EXIT_DONE)
         report_documents(job);
     return code;

@@ -6,6 +6,7 @@
 #include "commands/cmd.h"
 #include "input/input_line.h"
 #include "input/input_measure.h"
+#include "input/name_text.h"
 
 typedef struct arguments {
     const char *input; /* --input, or NULL */
@@ -19,6 +20,8 @@ typedef struct arguments {
 static const command_option options[] = {
     {"input", 0, "FILE", "read the ids from FILE, in text decimal in the first field; - is standard input", OPTION_TEXT,
      OPTION_FIELD(arguments, input), .common = true},
+    {"name", 0, NULL, "the operands, or the lines of FILE, are names", OPTION_FLAG,
+     OPTION_FIELD(arguments, format.lines.are_names), .common = true},
     {"json", 0, NULL, "print one JSON object per line", OPTION_FLAG, OPTION_FIELD(arguments, json), .common = true},
     {"output-radix", 0, "RADIX", "print fingerprints as hex (default), dec, signed, base64, base32 or bin",
      OPTION_CHOICE, OPTION_FIELD(arguments, output_radix), .choices = output_radix_choices},
@@ -30,26 +33,31 @@ static const command_syntax syntax = {
                                      PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
                                      INPUT_OPTION_GROUP(offsetof(arguments, format)),
                                      {0}},
-    .operands = "STORE ID...\n--input=FILE STORE",
+    .operands = "STORE ID...\n--name STORE NAME...\n--input=FILE STORE",
     .doc =
-        "Print all records of STORE that have one of the IDs, as lines of fingerprint and id. The exit status is 1 if "
-        "no record has some ID. A store that was built with --id-index is asked for each ID; of any other one, all "
-        "records are read.",
-    .examples = (const command_example[]){{"print the record of an id", "sstore get pages.store 7"}, {0}},
+        "Print all records of STORE that have one of the IDs or NAMEs, as lines of fingerprint and id, or name if the "
+        "store has names. The exit status is 1 if no record has some ID or NAME. A store that was built with "
+        "--id-index or --names is asked for each; of any other one, all records are read.",
+    .examples = (const command_example[]){{"print the record of an id", "sstore get pages.store 7"},
+                                          {"print the record of a name", "sstore get --name docs.store docs/guide.md"},
+                                          {0}},
 };
 
-/* An open store, and the ids that are looked up together. */
+/* An open store, and the ids or names that are looked up together. */
 typedef struct session {
     const char *path;
     sstore_cursor *cursor;
     record_style style;
-    record_batch chunk; /* of ids, in the place of fingerprints */
+    stored_names names;
+    record_batch chunk; /* of ids, in the place of fingerprints, or of names */
     bool *are_found;    /* one for each of CHUNK_IDS */
     uint64_t asked, absent_count;
 } session;
 
 #define CHUNK_IDS ((size_t)1 << 20)
+#define CHUNK_NAME_BYTES ((size_t)1 << 26)
 #define SHOWN_ABSENT 10u
+#define SHOWN_NAME_BYTES 200u
 
 static int print_record(void *context, const sstore_match *record)
 {
@@ -58,7 +66,20 @@ static int print_record(void *context, const sstore_match *record)
     return !records_print(&self->style, record->fingerprint, record->id);
 }
 
-/* Print the records of the ids of the chunk. Returns an exit code. */
+/* Tell of an id or a name that no record has. */
+static void report_absent(const session *self, size_t index)
+{
+    if (self->chunk.has_names) {
+        const sstore_name *name = &self->chunk.names[index];
+        const bool is_long = name->size > SHOWN_NAME_BYTES;
+        message_print("%s: no record has the name '%.*s%s'", self->path, (int)(is_long ? SHOWN_NAME_BYTES : name->size),
+                      name->bytes, is_long ? "..." : "");
+    } else {
+        message_print("%s: no record has the id %" PRIu64, self->path, self->chunk.fingerprints[index]);
+    }
+}
+
+/* Print the records of the ids or names of the chunk. Returns an exit code. */
 static int answer_chunk(session *self)
 {
     const uint64_t *ids = self->chunk.fingerprints;
@@ -66,12 +87,15 @@ static int answer_chunk(session *self)
     sstore_error error;
     self->chunk.count = 0;
     memset(self->are_found, false, CHUNK_IDS);
-    const sstore_status status = sstore_get(self->cursor, ids, count, print_record, self, &error);
+    const sstore_status status = self->chunk.has_names
+                                     ? sstore_get_named(self->cursor, self->chunk.names, count, print_record, self,
+                                                        &error)
+                                     : sstore_get(self->cursor, ids, count, print_record, self, &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);
     for (size_t i = 0; i < count; i++)
         if (!self->are_found[i] && ++self->absent_count <= SHOWN_ABSENT)
-            message_print("%s: no record has the id %" PRIu64, self->path, ids[i]);
+            report_absent(self, i);
     self->asked += count;
     progress_show("answering", self->asked, 0, input_measure_fraction());
     return EXIT_DONE;
@@ -80,8 +104,11 @@ static int answer_chunk(session *self)
 static int add_to_chunk(void *context, const record_batch *batch)
 {
     session *self = context;
-    record_batch_append(&self->chunk, batch);
-    return self->chunk.count + INPUT_BATCH_RECORDS > CHUNK_IDS ? answer_chunk(self) : EXIT_DONE;
+    if (!record_batch_append(&self->chunk, batch))
+        return message_print("%s: out of memory", self->path);
+    return self->chunk.name_used >= CHUNK_NAME_BYTES || self->chunk.count + INPUT_BATCH_RECORDS > CHUNK_IDS
+               ? answer_chunk(self)
+               : EXIT_DONE;
 }
 
 static int answer_input(session *self, const arguments *args)
@@ -97,28 +124,30 @@ static int answer_input(session *self, const arguments *args)
     return end_inputs(&args->format, false, code != EXIT_DONE ? code : last_code);
 }
 
-/* Wrong ids end the process with a usage error, before anything is opened. */
-static uint64_t *read_operands(const operands *given)
+/* Add an operand to the chunk. Wrong ones end the process with a usage error. False: there is no memory. */
+static bool add_operand(record_batch *chunk, bool by_name, const char *text)
 {
-    uint64_t *ids = allocate_or_exit((size_t)given->count, sizeof *ids);
+    const size_t length = strlen(text);
+    size_t ignored;
     line_fault fault;
-    for (int i = 0; i < given->count; i++)
-        if (!line_parse_id(given->items[i], strlen(given->items[i]), &ids[i], &fault))
-            message_usage_error("%s%s", fault.reason, id_operand_hint(given->items[i]));
-    return ids;
+    if (!(by_name ? name_take(text, length, NULL, &ignored, &fault)
+                  : line_parse_id(text, length, &chunk->fingerprints[chunk->count], &fault)))
+        message_usage_error("%s%s", fault.reason, by_name ? "" : id_operand_hint(text));
+    if (by_name && !record_batch_add_name(chunk, text, length))
+        return false;
+    chunk->count++;
+    return true;
 }
 
-static int answer_operands(session *self, const uint64_t *ids, size_t count)
+/* Take operands as the chunk, before anything is opened. The system allows fewer than a chunk holds. */
+static int read_operands(session *self, const arguments *args, const operands *given)
 {
-    int code = EXIT_DONE;
-    for (size_t done = 0, size; code == EXIT_DONE && done < count; done += size) {
-        size = count - done < CHUNK_IDS ? count - done : CHUNK_IDS;
-        memcpy(self->chunk.fingerprints, ids + done, size * sizeof *ids);
-        self->chunk.count = size;
-        self->chunk.words = 1;
-        code = answer_chunk(self);
-    }
-    return code;
+    bool done = record_batch_init(&self->chunk, CHUNK_IDS);
+    self->chunk.words = 1;
+    self->chunk.has_names = args->format.lines.are_names;
+    for (int i = 0; done && i < given->count && self->chunk.count < CHUNK_IDS; i++)
+        done = add_operand(&self->chunk, args->format.lines.are_names, given->items[i]);
+    return done ? EXIT_DONE : message_print("out of memory");
 }
 
 /* Close the session in any case. Returns an exit code. */
@@ -129,6 +158,10 @@ static int open_session(session *self, const arguments *args, sstore **store_out
     int code = store_open(self->path, NULL, store_out, &metadata);
     if (code == EXIT_DONE && !metadata.has_ids)
         code = message_print("%s: the store has no ids", self->path);
+    if (code == EXIT_DONE && args->format.lines.are_names && !metadata.has_names)
+        code = message_print("%s: the store has no names; 'sstore build --names' keeps them", self->path);
+    if (code == EXIT_DONE)
+        code = stored_names_open(&self->names, *store_out, self->path, args->json, &self->style.names);
     if (code == EXIT_DONE)
         code = message_status(sstore_cursor_create(*store_out, &self->cursor, &error), &error);
     if (code != EXIT_DONE)
@@ -138,13 +171,15 @@ static int open_session(session *self, const arguments *args, sstore **store_out
                                  .words = metadata.fingerprint_bits / 64,
                                  .radix = args->output_radix,
                                  .has_ids = true,
+                                 .names = self->style.names,
                                  .parts = {RECORD_FINGERPRINT, RECORD_ID},
                                  .part_count = 2,
                                  .keys = {"fingerprint", "id"}};
     self->are_found = allocate_or_exit(CHUNK_IDS, sizeof *self->are_found);
-    if (!record_batch_init(&self->chunk, CHUNK_IDS))
-        return message_print("out of memory");
-    output_style lines = {.json = args->json, .words = self->style.words, .radix = self->style.radix};
+    output_style lines = {.json = args->json,
+                          .words = self->style.words,
+                          .radix = self->style.radix,
+                          .names = self->style.names};
     output_head(&lines, args->header, "fingerprint\tid");
     return EXIT_DONE;
 }
@@ -152,26 +187,29 @@ static int open_session(session *self, const arguments *args, sstore **store_out
 int cmd_get(int argc, char **argv)
 {
     arguments args = {.format = INPUT_OPTIONS_INIT};
+    args.format.lines.are_ids = args.format.lines.ignore_ids = true;
     operands given = command_line_parse(&syntax, argc, argv, &args);
     session self = {.path = operands_take_store(&given)};
     sstore *store = NULL;
     if ((args.input != NULL) == (given.count > 0))
-        message_usage_error("expected either ID operands or --input");
-    args.format.lines.are_ids = args.format.lines.ignore_ids = true;
-    uint64_t *ids = read_operands(&given);
+        message_usage_error("expected either ID or NAME operands or --input");
+    args.format.lines.has_names = args.format.lines.are_names;
+    int code = read_operands(&self, &args, &given);
     progress_begin(args.progress);
-    int code = open_session(&self, &args, &store);
     if (code == EXIT_DONE)
-        code = args.input != NULL ? answer_input(&self, &args) : answer_operands(&self, ids, (size_t)given.count);
+        code = open_session(&self, &args, &store);
+    if (code == EXIT_DONE)
+        code = args.input != NULL ? answer_input(&self, &args) : answer_chunk(&self);
+    code = stored_names_exit_code(&self.names, code);
     progress_end();
     if (code == EXIT_DONE && self.absent_count > SHOWN_ABSENT)
-        message_print("%s: no record has %" PRIu64 " of the ids, of which the first %u are named above", self.path,
-                      self.absent_count, SHOWN_ABSENT);
+        message_print("%s: no record has %" PRIu64 " of the %s, of which the first %u are named above", self.path,
+                      self.absent_count, args.format.lines.are_names ? "names" : "ids", SHOWN_ABSENT);
     if (code == EXIT_DONE && self.absent_count > 0)
         code = EXIT_FAILED;
-    free(ids);
     free(self.are_found);
     record_batch_free(&self.chunk);
+    stored_names_close(&self.names);
     sstore_cursor_free(self.cursor);
     sstore_close(store);
     return code;

@@ -4,7 +4,6 @@
  */
 #include "commands/cmd.h"
 #include "commands/exclude_option.h"
-#include "commands/id_names.h"
 #include "input/input_measure.h"
 #include "input/interrupt.h"
 #include "output/walk.h"
@@ -14,10 +13,9 @@ typedef struct arguments {
     uint32_t distance; /* or SSTORE_OWN_DISTANCE */
     bool json;
     header_mode header;
-    const char *id_table, *other_id_table; /* or NULL */
-    bool representatives, drop, singles;   /* for clusters, as the next one */
-    const char *edges;                     /* an input; NULL: the clusters of a store */
-    bad_rows bad;                          /* of edges */
+    bool representatives, drop, singles; /* for clusters, as the next one */
+    const char *edges;                   /* an input; NULL: the clusters of a store */
+    bad_rows bad;                        /* of edges */
     exclusion excluded;
 } arguments;
 
@@ -31,7 +29,6 @@ static const command_option options[] = {
 static const command_option one_store_options[] = {
     {"distance", 'k', "D", "near means within D bits, up to a quarter of the bits (default: the store's distance)",
      OPTION_NUMBER, OPTION_FIELD(arguments, distance), .max = MAX_BUILD_DISTANCE, .common = true},
-    ID_TABLE_OPTION(arguments, id_table),
     {"tmp-dir", 0, "DIR", "folder for data that does not fit in memory (default: TMPDIR if it is set, otherwise STORE)",
      OPTION_TEXT, OPTION_FIELD(arguments, task.options.tmp_dir)},
     {0},
@@ -40,10 +37,6 @@ static const command_option two_store_options[] = {
     {"distance", 'k', "D",
      "near means within D bits, up to a quarter of the bits (default: the smaller one of the stores' distances)",
      OPTION_NUMBER, OPTION_FIELD(arguments, distance), .max = MAX_BUILD_DISTANCE, .common = true},
-    {"id-table", 0, "FILE", "print names from this id table instead of the ids in A", OPTION_TEXT,
-     OPTION_FIELD(arguments, id_table), .common = true},
-    {"other-id-table", 0, "FILE", "print names from this id table instead of the ids in B", OPTION_TEXT,
-     OPTION_FIELD(arguments, other_id_table), .common = true},
     {"tmp-dir", 0, "DIR", "folder for data that does not fit in memory (default: TMPDIR if it is set, otherwise A)",
      OPTION_TEXT, OPTION_FIELD(arguments, task.options.tmp_dir)},
     {0},
@@ -53,21 +46,35 @@ static const command_option two_store_options[] = {
         HEADER_OPTION_GROUP(offsetof(arguments, header)), THREAD_OPTION_GROUP(offsetof(arguments, task)),              \
         RUN_OPTION_GROUPS(offsetof(arguments, task))
 
-/* Open a store, and set how its records are printed: with names from an id table, unless that is NULL. Returns an exit
- * code. */
-static int open_store(const char *path, const char *id_table, arguments *args, sstore **store_out,
-                      output_style *style_out, id_names *names)
+/* A store, and how its records are printed. Begins zeroed, and ends with side_close(). */
+typedef struct side {
+    const char *path;
+    sstore *store; /* NULL: the other side's */
+    output_style style;
+    stored_names names;
+} side;
+
+/* Returns an exit code. */
+static int side_open(side *self, const char *path, arguments *args)
 {
     sstore_statistics metadata;
-    int code = store_open(path, NULL, store_out, &metadata);
+    self->path = path;
+    int code = store_open(path, NULL, &self->store, &metadata);
     if (code == EXIT_DONE && args->distance != SSTORE_OWN_DISTANCE)
         code = check_build_distance(args->distance, metadata.fingerprint_bits / 64);
-    *style_out = (output_style){.json = args->json,
-                                .has_ids = metadata.has_ids,
-                                .words = metadata.fingerprint_bits / 64};
+    self->style = (output_style){.json = args->json,
+                                 .has_ids = metadata.has_ids,
+                                 .words = metadata.fingerprint_bits / 64};
     if (code == EXIT_DONE)
-        code = exclusion_read(&args->excluded, style_out->words);
-    return code != EXIT_DONE ? code : id_names_open(names, id_table, path, style_out);
+        code = exclusion_read(&args->excluded, self->style.words);
+    return code != EXIT_DONE ? code
+                             : stored_names_open(&self->names, self->store, path, args->json, &self->style.names);
+}
+
+static void side_close(side *self)
+{
+    stored_names_close(&self->names);
+    sstore_close(self->store);
 }
 
 /* Begin to show progress. Returns the options of the join. */
@@ -104,16 +111,25 @@ static const char *pair_columns(const output_style *right)
                                 : "fingerprint\tid\tother_fingerprint\tother_name\tdistance";
 }
 
-/* How the two records of a pair are printed. */
-typedef struct pair_styles {
-    output_style left, right;
-} pair_styles;
-
 /* A reader that pauses may block each line for long, so none begins after a signal. */
 static int print_pair(void *context, const sstore_pair *pair)
 {
-    const pair_styles *styles = context;
-    return interrupted() || !output_pair(&styles->left, &styles->right, pair);
+    const side *sides = context;
+    return interrupted() || !output_pair(&sides[0].style, &sides[1].style, pair);
+}
+
+/* Print the pairs of both sides. Returns an exit code. */
+static int print_pairs(arguments *args, side sides[2])
+{
+    sstore_error error;
+    side *left = &sides[0], *right = &sides[1];
+    output_head(&left->style, args->header, pair_columns(&right->style));
+    right->style.aligned = left->style.aligned;
+    const sstore_join_options how = begin_join(args);
+    const walk_names names = {stored_names_expect, left->style.names, right->style.names};
+    const sstore_status status = walk_named_pairs(left->store, right->store, &how, &names, print_pair, sides, &error);
+    const int code = end(args, left->path, status, &error);
+    return stored_names_exit_code(&left->names, stored_names_exit_code(&right->names, code));
 }
 
 /* ----- sstore pairs ----- */
@@ -133,21 +149,16 @@ static const command_syntax pairs_syntax = {
 int cmd_pairs(int argc, char **argv)
 {
     arguments args = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE};
-    pair_styles styles;
-    id_names names = {.code = EXIT_DONE};
-    sstore *store = NULL;
-    sstore_error error;
+    side sides[2] = {{.path = NULL}};
     const char *path = operands_only_store(command_line_parse(&pairs_syntax, argc, argv, &args));
-    int code = open_store(path, args.id_table, &args, &store, &styles.left, &names);
-    if (code == EXIT_DONE) {
-        const sstore_join_options how = begin_join(&args);
-        output_head(&styles.left, args.header, pair_columns(&styles.left));
-        styles.right = styles.left;
-        sstore_status status = walk_pairs(store, NULL, &how, print_pair, &styles, &error);
-        code = id_names_exit_code(&names, end(&args, path, status, &error));
-    }
-    sstore_close(store);
-    id_names_close(&names);
+    int code = side_open(&sides[0], path, &args);
+    sides[1].style = sides[0].style;
+    if (code == EXIT_DONE && sides[0].style.names != NULL)
+        code = stored_names_open(&sides[1].names, sides[0].store, path, args.json, &sides[1].style.names);
+    if (code == EXIT_DONE)
+        code = print_pairs(&args, sides);
+    side_close(&sides[1]);
+    side_close(&sides[0]);
     exclusion_free(&args.excluded);
     return code;
 }
@@ -169,26 +180,16 @@ static const command_syntax join_syntax = {
 int cmd_join(int argc, char **argv)
 {
     arguments args = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE};
-    pair_styles styles;
-    id_names names = {.code = EXIT_DONE}, other_names = {.code = EXIT_DONE};
-    sstore *left = NULL, *right = NULL;
-    sstore_error error;
+    side sides[2] = {{.path = NULL}};
     const operands given = command_line_parse(&join_syntax, argc, argv, &args);
     operands_check(given, 2, "two stores, A and B");
-    int code = open_store(given.items[0], args.id_table, &args, &left, &styles.left, &names);
+    int code = side_open(&sides[0], given.items[0], &args);
     if (code == EXIT_DONE)
-        code = open_store(given.items[1], args.other_id_table, &args, &right, &styles.right, &other_names);
-    if (code == EXIT_DONE) {
-        output_head(&styles.left, args.header, pair_columns(&styles.right));
-        styles.right.aligned = styles.left.aligned;
-        const sstore_join_options how = begin_join(&args);
-        sstore_status status = walk_pairs(left, right, &how, print_pair, &styles, &error);
-        code = id_names_exit_code(&names, id_names_exit_code(&other_names, end(&args, given.items[0], status, &error)));
-    }
-    sstore_close(left);
-    sstore_close(right);
-    id_names_close(&names);
-    id_names_close(&other_names);
+        code = side_open(&sides[1], given.items[1], &args);
+    if (code == EXIT_DONE)
+        code = print_pairs(&args, sides);
+    side_close(&sides[0]);
+    side_close(&sides[1]);
     exclusion_free(&args.excluded);
     return code;
 }
@@ -225,7 +226,7 @@ static const command_syntax clusters_syntax = {
 /* How records are printed. */
 typedef struct cluster_printer {
     const arguments *args;
-    output_style style;
+    side from;
 } cluster_printer;
 
 static const char *cluster_columns(const arguments *args)
@@ -246,9 +247,9 @@ static int print_cluster_record(void *context, const cluster_record *record)
         return 0;
     if (interrupted()) /* as print_pair() */
         return 1;
-    if (how->style.json || (!how->args->representatives && !how->args->drop))
-        return !output_cluster_record(&how->style, record);
-    return !output_record(&how->style, record->fingerprint, record->id);
+    if (how->from.style.json || (!how->args->representatives && !how->args->drop))
+        return !output_cluster_record(&how->from.style, record);
+    return !output_record(&how->from.style, record->fingerprint, record->id);
 }
 
 /* ----- sstore clusters --edges ----- */
@@ -292,8 +293,9 @@ static sstore_status print_components(const arguments *args, const output_style 
     return status;
 }
 
-static int cluster_edges(arguments *args, const output_style *style)
+static int cluster_edges(arguments *args)
 {
+    output_style style = {.json = args->json, .has_ids = true, .words = 1};
     sstore_components_options how = SSTORE_COMPONENTS_OPTIONS_INIT;
     input_options input = INPUT_OPTIONS_INIT;
     edge_reader reader = {.count = 0};
@@ -317,26 +319,14 @@ static int cluster_edges(arguments *args, const output_style *style)
     if (status != SSTORE_OK)
         return end(args, args->edges, status, &error);
     input_measure_begin(&path, 1);
+    output_head(&style, args->header, component_columns(args));
     code = bad_rows_end(&args->bad, input_read(args->edges, &input, &shape, add_edges, &reader));
     progress_after_reading(READING_EDGES_PART, 1);
     if (code == EXIT_DONE) {
-        status = print_components(args, style, reader.components, &error);
+        status = print_components(args, &style, reader.components, &error);
         code = end(args, args->edges, status, &error);
     }
     sstore_components_free(reader.components);
-    return code;
-}
-
-static int cluster_edges_by_name(arguments *args)
-{
-    output_style style = {.json = args->json, .has_ids = true, .words = 1};
-    id_names names = {.code = EXIT_DONE};
-    int code = id_names_open(&names, args->id_table, args->edges, &style);
-    if (code == EXIT_DONE) {
-        output_head(&style, args->header, component_columns(args));
-        code = id_names_exit_code(&names, cluster_edges(args, &style));
-    }
-    id_names_close(&names);
     return code;
 }
 
@@ -344,8 +334,6 @@ int cmd_clusters(int argc, char **argv)
 {
     arguments args = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE, .bad = BAD_ROWS_INIT};
     cluster_printer how = {.args = &args};
-    id_names names = {.code = EXIT_DONE};
-    sstore *store = NULL;
     sstore_error error;
     const operands given = command_line_parse(&clusters_syntax, argc, argv, &args);
     if (args.representatives && args.drop)
@@ -357,14 +345,14 @@ int cmd_clusters(int argc, char **argv)
         operands_check(given, 0, "--edges FILE");
         if (args.singles || args.distance != SSTORE_OWN_DISTANCE || args.excluded.path != NULL)
             message_usage_error("--singles, --distance and --exclude need a store, not --edges");
-        return cluster_edges_by_name(&args);
+        return cluster_edges(&args);
     }
     if (bad_rows_skip(&args.bad))
         message_usage_error("--skip-bad and --max-bad need --edges: a store has no bad rows");
     const char *path = operands_only_store(given);
-    int code = open_store(path, args.id_table, &args, &store, &how.style, &names);
+    int code = side_open(&how.from, path, &args);
     if (code == EXIT_DONE) {
-        output_head(&how.style, args.header, cluster_columns(&args));
+        output_head(&how.from.style, args.header, cluster_columns(&args));
         const sstore_join_options join = begin_join(&args);
         const sstore_cluster_options cluster = {.struct_size = sizeof cluster,
                                                 .distance = join.distance,
@@ -376,11 +364,12 @@ int cmd_clusters(int argc, char **argv)
                                                 .excluded = join.excluded,
                                                 .excluded_count = join.excluded_count,
                                                 .excluded_distance = join.excluded_distance};
-        sstore_status status = walk_clusters(store, &cluster, print_cluster_record, &how, &error);
-        code = id_names_exit_code(&names, end(&args, path, status, &error));
+        const walk_names names = {.expect = stored_names_expect, .names = how.from.style.names};
+        sstore_status status = walk_named_clusters(how.from.store, &cluster, &names, print_cluster_record, &how,
+                                                   &error);
+        code = stored_names_exit_code(&how.from.names, end(&args, path, status, &error));
     }
-    sstore_close(store);
-    id_names_close(&names);
+    side_close(&how.from);
     exclusion_free(&args.excluded);
     return code;
 }

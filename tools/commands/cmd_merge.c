@@ -9,12 +9,19 @@
 
 /* ----- sstore merge ----- */
 
+static const command_option merge_options[] = {
+    {"raise-ids", 0, NULL, "raise the ids of each INPUT above those before it: all may begin with 0", OPTION_FLAG,
+     OPTION_FIELD(task_arguments, options.raise_ids), .common = true},
+    {0},
+};
 static const command_syntax merge_syntax = {
+    .options = merge_options,
     .groups = (const option_group[]){BUILD_OPTION_GROUPS(0), THREAD_OPTION_GROUP(0), {0}},
     .operands = "STORE INPUT...",
     .doc = "Make STORE from all records of the INPUT stores. All must have the same distance and recipe, and either "
            "all or none must have ids; their plans may differ. A record that several INPUTs have is kept once. So if "
-           "ids were assigned, the INPUTs must have been built with different --first-id.",
+           "ids were assigned, the INPUTs must have been built with different --first-id, or be merged with "
+           "--raise-ids.",
     .examples = (const command_example[]){{"merge the parts that two machines built",
                                            "sstore merge all.store part-1.store part-2.store"},
                                           {0}},

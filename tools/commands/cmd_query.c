@@ -6,7 +6,6 @@
 
 #include "commands/also_stores.h"
 #include "commands/cmd.h"
-#include "commands/id_names.h"
 #include "commands/ids_option.h"
 #include "commands/query_explain.h"
 #include "commands/query_merge.h"
@@ -17,10 +16,10 @@
 typedef struct arguments {
     const char *store;
     text_list also;
-    const char *input;    /* --input, or NULL */
-    const char *id_table; /* or NULL */
+    const char *input; /* --input, or NULL */
     uint64_t id;
     const char *id_given; /* --id, if given */
+    const char *name;     /* or NULL */
     operands fingerprints;
     bool explain;
     sstore_open_options open;
@@ -50,6 +49,8 @@ static const command_option options[] = {
      .common = true},
     {"id", 0, "ID", "the query is the fingerprint of the record with this id, as of 'sstore get'", OPTION_NUMBER,
      OPTION_FIELD(arguments, id), .max = UINT64_MAX, .given = offsetof(arguments, id_given)},
+    {"name", 0, "NAME", "the query is the fingerprint of the record with this name", OPTION_TEXT,
+     OPTION_FIELD(arguments, name)},
     {"count", 0, NULL, "print only the number of matches of each query", OPTION_FLAG, OPTION_FIELD(arguments, count),
      .common = true},
     {"limit", 0, "N", "print or count the first N matches of each query", OPTION_NUMBER, OPTION_FIELD(arguments, limit),
@@ -62,7 +63,6 @@ static const command_option options[] = {
     {"exclude-self", 0, NULL, "leave out records that have the id of the query", OPTION_FLAG,
      OPTION_FIELD(arguments, exclude_self)},
     {"json", 0, NULL, "print one JSON object per line", OPTION_FLAG, OPTION_FIELD(arguments, json), .common = true},
-    ID_TABLE_OPTION(arguments, id_table),
     {"output-radix", 0, "RADIX", "print fingerprints as hex (default), dec, signed, base64, base32 or bin",
      OPTION_CHOICE, OPTION_FIELD(arguments, output_radix), .choices = output_radix_choices},
     {"threads", 0, "N", "use N threads for operands and --input (default: all processors)", OPTION_NUMBER,
@@ -102,10 +102,16 @@ static bool wants_nearest(const arguments *args)
     return args->nearest && args->limit != UINT64_MAX;
 }
 
+/* Is the query a record of the store? */
+static bool asks_for_stored(const arguments *args)
+{
+    return args->id_given != NULL || args->name != NULL;
+}
+
 static bool reads_stdin(const arguments *args)
 {
     const operands *given = &args->fingerprints;
-    return args->input == NULL && args->id_given == NULL &&
+    return args->input == NULL && !asks_for_stored(args) &&
            (given->count == 0 || (given->count == 1 && strcmp(given->items[0], "-") == 0));
 }
 
@@ -150,24 +156,22 @@ static void check_arguments(const arguments *args)
     const operands *given = &args->fingerprints;
     if (args->input != NULL && given->count > 0)
         message_usage_error("expected either FINGERPRINT operands or --input, found both");
-    if (args->id_given != NULL && (args->input != NULL || given->count > 0))
-        message_usage_error("--id takes the place of FINGERPRINT operands and --input: leave one of them out");
+    if (asks_for_stored(args) &&
+        (args->input != NULL || given->count > 0 || (args->id_given != NULL && args->name != NULL)))
+        message_usage_error(
+            "--id or --name takes the place of FINGERPRINT operands and --input: leave one of them out");
     if (option_with_ids(args) != NULL && given->count > 0 && !reads_stdin(args))
         message_usage_error("%s needs queries with ids: --input, standard input or --id", option_with_ids(args));
     if (!reads_stdin(args))
         (void)read_operands(args, &(input_shape){.words = 0}, args->format.lines, NULL);
-    if (args->explain && (args->input != NULL || args->id_given != NULL || given->count != 1 || reads_stdin(args)))
+    if (args->explain && (args->input != NULL || asks_for_stored(args) || given->count != 1 || reads_stdin(args)))
         message_usage_error("--explain needs exactly one FINGERPRINT operand");
     if (args->explain && (args->nearest || args->count || args->json || args->limit != UINT64_MAX))
         message_usage_error("--explain cannot be combined with --nearest, --count, --limit or --json");
     if (args->explain && (args->also.count > 0 || args->group))
         message_usage_error("--explain is about one query in one store, without --also and --group");
-    if (args->also.count > 0 && args->id_table != NULL)
-        message_usage_error("--id-table is for the ids of one store, without --also");
     if (args->explain && args->ids.text != NULL)
         message_usage_error("--explain cannot be combined with --ids, which is applied to what a query has found");
-    if (args->id_table != NULL && (args->explain || args->count))
-        message_usage_error("--id-table cannot be combined with --explain or --count, which print no ids");
 }
 
 /* ----- an open store, and the matches of a query ----- */
@@ -186,14 +190,14 @@ typedef struct query_session {
     output_notes notes;
     also_stores also;
     sstore_cursor *also_cursors[TEXT_LIST_MAX];
-    bool has_ids; /* the first store */
-    id_names names;
-    uint32_t words; /* of a fingerprint */
+    bool has_ids;               /* the first store */
+    stored_names names, *named; /* of the first store, as of others */
+    uint32_t words;             /* of a fingerprint */
     uint32_t distance;
     sstore_columns few;    /* of one query */
     uint64_t *operands;    /* the queries that operands are, or --id */
-    uint64_t *operand_ids; /* of --id */
-    size_t operand_count, operand_capacity;
+    uint64_t *operand_ids; /* of --id and --name */
+    size_t operand_count, operand_capacity, operand_id_capacity;
     record_batch chunk;    /* queries to answer together */
     double input_fraction; /* that is answered; negative: unknown */
 
@@ -213,7 +217,7 @@ static void check_width(const arguments *args, uint32_t words)
                             args->distance);
 }
 
-/* Take the fingerprint of a record of --id as a query. */
+/* Take the fingerprint of a record of --id or --name as a query. */
 static int add_operand(void *context, const sstore_match *record)
 {
     query_session *session = context;
@@ -221,27 +225,37 @@ static int add_operand(void *context, const sstore_match *record)
     if (!grow(&session->operands, &session->operand_capacity, (session->operand_count + 1) * words,
               sizeof *session->operands))
         return 1;
+    if (!grow(&session->operand_ids, &session->operand_id_capacity, session->operand_count + 1,
+              sizeof *session->operand_ids))
+        return 1;
+    session->operand_ids[session->operand_count] = record->id;
     memcpy(session->operands + session->operand_count++ * words, record->fingerprint, words * sizeof(uint64_t));
     return 0;
 }
 
-/* The queries of --id. Returns an exit code. */
-static int read_records_of_id(query_session *session)
+/* The queries of --id or --name. Returns an exit code. */
+static int read_stored(query_session *session)
 {
     const arguments *args = session->args;
     sstore_error error;
+    sstore_status status;
     if (!session->style.has_ids)
         return message_print("%s: the store has no ids", args->store);
-    const sstore_status status = sstore_get(session->cursor, &args->id, 1, add_operand, session, &error);
+    if (args->name != NULL && session->style.names == NULL)
+        return message_print("%s: the store has no names; 'sstore build --names' keeps them", args->store);
+    if (args->name != NULL) {
+        const sstore_name name = {args->name, strlen(args->name)};
+        status = sstore_get_named(session->cursor, &name, 1, add_operand, session, &error);
+    } else {
+        status = sstore_get(session->cursor, &args->id, 1, add_operand, session, &error);
+    }
     if (status == SSTORE_STOPPED)
         return message_print("out of memory");
     if (status != SSTORE_OK)
         return message_error(&error);
     if (session->operand_count == 0)
-        return message_print("%s: no record has the id %" PRIu64, args->store, args->id);
-    session->operand_ids = allocate_or_exit(session->operand_count, sizeof *session->operand_ids);
-    for (size_t i = 0; i < session->operand_count; i++)
-        session->operand_ids[i] = args->id;
+        return args->name != NULL ? message_print("%s: no record has the name '%s'", args->store, args->name)
+                                  : message_print("%s: no record has the id %" PRIu64, args->store, args->id);
     return EXIT_DONE;
 }
 
@@ -284,7 +298,7 @@ static int open_also(query_session *session, const sstore_statistics *own)
 {
     const arguments *args = session->args;
     sstore_error error;
-    int code = also_stores_open(&session->also, &args->also, &args->open, args->store, own);
+    int code = also_stores_open(&session->also, &args->also, &args->open, args->store, own, args->json);
     for (uint32_t i = 0; i < session->also.count && code == EXIT_DONE; i++)
         code = message_status(sstore_cursor_create(session->also.stores[i], &session->also_cursors[i], &error), &error);
     return code;
@@ -324,16 +338,16 @@ static int open_session(query_session *session, const arguments *args)
                                                                     sizeof(uint64_t)),
                                     .id = allocate_or_exit(FEW_MATCHES, sizeof(uint64_t)),
                                     .distance = allocate_or_exit(FEW_MATCHES, sizeof(uint32_t))};
-    if (args->id_given != NULL)
-        code = read_records_of_id(session);
-    else if (!reads_stdin(args))
+    code = stored_names_open(&session->names, session->store, args->store, args->json, &session->named);
+    session->style.names = session->named;
+    if (code == EXIT_DONE && asks_for_stored(args))
+        code = read_stored(session);
+    else if (code == EXIT_DONE && !reads_stdin(args))
         code = read_operands(args, &session->shape, session->format.lines, session->operands);
     if (code == EXIT_DONE)
         code = open_also(session, &metadata);
     if (code == EXIT_DONE)
         code = open_filter(session);
-    if (code == EXIT_DONE)
-        code = id_names_open(&session->names, args->id_table, args->store, &session->style);
     if (code == EXIT_DONE && !args->explain)
         print_head(session);
     return code;
@@ -351,9 +365,9 @@ static void close_session(query_session *session)
     for (uint32_t i = 0; i < session->also.count; i++)
         sstore_cursor_free(session->also_cursors[i]);
     also_stores_close(&session->also);
+    stored_names_close(&session->names);
     sstore_cursor_free(session->cursor);
     sstore_close(session->store);
-    id_names_close(&session->names);
 }
 
 /* ----- printing ----- */
@@ -441,8 +455,10 @@ static int answer_batch(query_session *session, size_t count, uint32_t distance)
         batch.count_only = !wants_nearest(args);
         batch.match_counts = batch.count_only ? session->counts : NULL;
     }
-    const sstore_status status = walk_matches(session->store, session->queries, count, distance, &batch,
-                                              args->count ? count_match : print_match, session, &error);
+    const walk_names names = {.expect = stored_names_expect, .names = session->style.names};
+    const sstore_status status = walk_named_matches(session->store, session->queries, count, distance, &batch,
+                                                    args->count ? NULL : &names,
+                                                    args->count ? count_match : print_match, session, &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);
     for (size_t i = 0; args->count && i < count && printed; i++)
@@ -455,6 +471,7 @@ static int print_few(query_session *session, uint64_t count)
 {
     const sstore_columns *few = &session->few;
     int stopped = 0;
+    stored_names_expect(session->style.names, few->id, count);
     for (uint64_t i = 0; i < count && stopped == 0; i++) {
         const sstore_match match = {.fingerprint = few->fingerprint + session->words * i,
                                     .id = few->id[i],
@@ -516,6 +533,7 @@ static int take_merged(void *context, const merged_match *found)
     const arguments *args = session->args;
     if (args->count)
         return count_match(session, &found->match);
+    session->style.names = found->store == 0 ? session->named : session->also.named[found->store - 1];
     session->style.has_ids = found->store == 0 ? session->has_ids : session->also.has_ids[found->store - 1];
     session->notes.store = session->also.labels[found->store];
     session->notes.query_count = args->group ? found->query_count : 0;
@@ -780,7 +798,8 @@ int cmd_query(int argc, char **argv)
     else if (code == EXIT_DONE)
         code = end_inputs(&session.format, false,
                           answer_queries(&session, session.operands, session.operand_ids, session.operand_count));
-    code = id_names_exit_code(&session.names, code);
+    code = stored_names_exit_code(&session.names, code);
+    code = also_stores_exit_code(&session.also, code);
     progress_end();
     close_session(&session);
     return code;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "commands/cmd.h"
-#include "commands/id_names.h"
 #include "input/interrupt.h"
 #include "input/padding.h"
 #include "input/skew.h"
@@ -18,7 +17,6 @@ typedef enum cluster_search { CLUSTERS_BY_SIZE, CLUSTERS_ALL, CLUSTERS_SAMPLE } 
 typedef struct arguments {
     task_arguments task;
     const char *output, *queries;
-    const char *id_table; /* or NULL */
     cluster_search clusters;
     sstore_open_options open;
     input_options input;
@@ -35,7 +33,6 @@ static const command_option options[] = {
      "sample: look at some records only",
      OPTION_CHOICE, OPTION_FIELD(arguments, clusters), .choices = cluster_searches, .value_is_optional = true,
      .common = true},
-    ID_TABLE_OPTION(arguments, id_table),
     {"memory", 0, "SIZE", "memory limit of --clusters, not counting the open store (default 1G)", OPTION_SIZE,
      OPTION_FIELD(arguments, task.options.memory_bytes)},
     {"tmp-dir", 0, "DIR", "folder for data of --clusters that does not fit in memory (default: TMPDIR or STORE)",
@@ -169,10 +166,10 @@ static int find_out(arguments *args, store_view *view, const sstore *store)
     return code == EXIT_DONE ? find_clusters(args, view, store) : code;
 }
 
-static int write_page(const arguments *args, const store_view *view, const id_names *names)
+static int write_page(const arguments *args, const store_view *view)
 {
     const page made = page_make_report(view);
-    int code = id_names_exit_code(names, EXIT_DONE);
+    int code = view->names != NULL ? stored_names_exit_code(view->names, EXIT_DONE) : EXIT_DONE;
     if (code == EXIT_DONE)
         code = whole_file_write(args->output, made.bytes, made.size);
     free(made.bytes);
@@ -185,8 +182,7 @@ int cmd_report(int argc, char **argv)
     store_view view = STORE_VIEW_INIT;
     sstore_statistics metadata = {.has_ids = 0};
     sstore *store = NULL;
-    id_names names = {.code = EXIT_DONE};
-    output_style style;
+    stored_names names = {.code = EXIT_DONE};
     view.path = operands_only_store(command_line_parse(&syntax, argc, argv, &args));
     if (args.output == NULL)
         message_usage_error("expected -o FILE, the page to write; - is standard output");
@@ -194,10 +190,8 @@ int cmd_report(int argc, char **argv)
     int code = queries == NULL ? EXIT_DONE : input_check_all(&queries, 1, &args.input);
     if (code == EXIT_DONE)
         code = store_open(view.path, &args.open, &store, &metadata);
-    style = (output_style){.has_ids = metadata.has_ids};
     if (code == EXIT_DONE)
-        code = id_names_open(&names, args.id_table, view.path, &style);
-    view.names = style.names;
+        code = stored_names_open(&names, store, view.path, false, &view.names);
     if (code == EXIT_DONE) {
         task_begin_reading(&args.task);
         code = find_out(&args, &view, store);
@@ -207,10 +201,10 @@ int cmd_report(int argc, char **argv)
             code = interrupt_exit_code();
         }
     }
-    sstore_close(store);
     if (code == EXIT_DONE)
-        code = write_page(&args, &view, &names);
-    id_names_close(&names);
+        code = write_page(&args, &view);
+    stored_names_close(&names);
+    sstore_close(store);
     view_free(&view);
     return code;
 }

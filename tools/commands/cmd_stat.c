@@ -43,6 +43,9 @@ static void print_metadata(const store_report *report)
     output_text("ids               %s\n", metadata->has_id_index ? "yes, with an index"
                                           : metadata->has_ids    ? "yes"
                                                                  : "none");
+    if (metadata->has_names)
+        output_text("names             %" PRIu64 "%s\n", metadata->name_count,
+                    metadata->segment_count > 1 ? ", summed over segments" : "");
     output_text("distance          %" PRIu32 "\n", metadata->distance);
     if (!is_wide(report) && metadata->segment_count > 0)
         output_text("plan              %s\n", report->segments[metadata->largest_segment].words[0].plan);
@@ -222,6 +225,10 @@ static void print_parts(const store_report *report)
     print_part(report, "ids", metadata->ids_bytes);
     if (metadata->has_id_index)
         print_part(report, "id index", metadata->id_index_bytes);
+    if (metadata->has_names) {
+        print_part(report, "names", metadata->names_bytes);
+        print_part(report, "name index", metadata->name_index_bytes);
+    }
     print_part(report, "directory", metadata->directory_bytes);
     print_part(report, "manifest", metadata->manifest_bytes);
     print_part(report, "total", metadata->total_bytes);

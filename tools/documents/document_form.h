@@ -21,6 +21,7 @@ typedef struct document_form {
     bool takes_numbers;            /* the text may be a number of JSON */
     bool no_header;                /* the first row of a table is a document */
     const char *encoding;          /* as iconv(3) names it; NULL: UTF-8 */
+    bool ids_are_names;            /* otherwise those that are whole numbers are ids of records */
     bool binary;                   /* any bytes are accepted */
 } document_form;
 

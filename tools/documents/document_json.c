@@ -51,13 +51,14 @@ static bool fail_key(document_batch *batch, document *doc, const json_member *me
     return fail(batch, doc, "key '", reason);
 }
 
-static bool take_id(document_batch *batch, document *doc, const json_member *member)
+static bool take_id(document_batch *batch, document *doc, const document_form *form, const json_member *member)
 {
-    if (member->kind == MEMBER_INTEGER) {
+    if (member->kind == MEMBER_INTEGER && !form->ids_are_names) {
         line_fault fault;
         return line_parse_id(member->text, member->length, &doc->id, &fault) || fail(batch, doc, "", fault.reason);
     }
-    if (member->kind != MEMBER_STRING || memchr(member->text, '\0', member->length) != NULL)
+    if ((member->kind != MEMBER_STRING && member->kind != MEMBER_INTEGER) ||
+        memchr(member->text, '\0', member->length) != NULL)
         return fail_key(batch, doc, member, "a whole number or a string without zeros", "--id-field");
     doc->name = document_batch_keep(batch, member->text, member->length);
     return doc->name != NULL || fail(batch, doc, "", "out of memory");
@@ -105,5 +106,5 @@ bool document_json_read(document_batch *batch, document *doc, const document_for
         return fail_key(batch, doc, text, "a string", "--text-field");
     text_out->text = text->text;
     text_out->length = text->length;
-    return (id == NULL || take_id(batch, doc, id)) && (order == NULL || take_order(batch, doc, form, order));
+    return (id == NULL || take_id(batch, doc, form, id)) && (order == NULL || take_order(batch, doc, form, order));
 }

@@ -152,7 +152,7 @@ static bool fail(document_batch *batch, document *doc, const char *reason)
     return false;
 }
 
-static bool take_id(document_batch *batch, document *doc, const field *id)
+static bool take_id(document_batch *batch, document *doc, const document_form *form, const field *id)
 {
     line_fault fault;
     char *name = batch->decoded + doc->length; /* behind the text */
@@ -161,7 +161,7 @@ static bool take_id(document_batch *batch, document *doc, const field *id)
     size_t digits = 0;
     while (digits < length && text[digits] >= '0' && text[digits] <= '9')
         digits++;
-    if (length > 0 && digits == length && length <= 20)
+    if (length > 0 && digits == length && length <= 20 && !form->ids_are_names)
         return line_parse_id(text, length, &doc->id, &fault) || fail(batch, doc, fault.reason);
     if (length == 0 || memchr(text, '\0', length) != NULL)
         return fail(batch, doc, "expected an id, a whole number or a name without zeros, found an empty field");
@@ -198,6 +198,6 @@ bool document_table_read(document_batch *batch, document *doc, const document_fo
     }
     text_out->text = text.is_quoted ? batch->decoded : text.text;
     text_out->length = text.is_quoted ? unquote(&text, batch->decoded) : text.length;
-    return (id.text == NULL || take_id(batch, doc, &id)) &&
+    return (id.text == NULL || take_id(batch, doc, form, &id)) &&
            (order.text == NULL || take_order(batch, doc, form, &order));
 }

@@ -20,7 +20,8 @@
 /* May a comment state the columns? */
 static bool takes_columns(const input_reader *reader)
 {
-    return reader->options->columns == NULL && !reader->lines.are_ids && !reader->lines.are_edges;
+    const line_format *lines = &reader->lines;
+    return reader->options->columns == NULL && (!lines->are_ids || lines->are_names) && !lines->are_edges;
 }
 
 /* Files of the format FPS of cheminformatics say how many bits their fingerprints have, which are whole bytes. */
@@ -258,6 +259,9 @@ static bool lacks_fingerprint(const line_format *lines, const source_line *line,
 /* The line has an id, and the others have none, or the other way round. */
 static const char *describe_other_ids(const line_format *lines, const source_line *line, const line_record *record)
 {
+    if (lines->has_names)
+        return record->has_id ? "expected no name, as in the other lines, found one"
+                              : "expected a name, as in the other lines, found none";
     if (record->has_id)
         return "expected no id, as in the other lines, found one (--columns fingerprint,- skips ids)";
     return lacks_fingerprint(lines, line, record)
@@ -282,6 +286,8 @@ static int take_line(input_reader *reader, const source_line *line, line_parser 
     if (line->is_cut)
         return refuse_line(reader, line, LINE_TOO_LONG);
     const size_t bom_bytes = line->number == 1 ? input_hint_bom_bytes(line->text, length) : 0;
+    if (reader->lines.are_names && parse == line_parse && is_comment(line->text + bom_bytes, length - bom_bytes))
+        return take_comment(reader, line->text + bom_bytes, length - bom_bytes);
     if (!parse(&reader->lines, line->text + bom_bytes, length - bom_bytes, &record, &fault)) {
         if (is_end_of_copy(line))
             return EXIT_DONE;
@@ -308,9 +314,13 @@ static int take_line(input_reader *reader, const source_line *line, line_parser 
         memcpy(batch->fingerprints + record.words * batch->count, record.fingerprint,
                record.words * sizeof *record.fingerprint);
         batch->ids[batch->count] = record.id;
+        if (reader->lines.has_names && record.name_length > 0 &&
+            !record_batch_add_name(batch, reader->lines.name_room, record.name_length))
+            return input_source_fail(&reader->source, line->number, "out of memory");
         if (record.missing_bits > 0)
             line_shorts_note(&reader->shorts, record.missing_bits, line->number);
-        return ++batch->count < input_batch_room(reader) ? EXIT_DONE : input_deliver(reader);
+        const bool has_room = ++batch->count < input_batch_room(reader) && batch->name_used < RECORD_BATCH_NAME_BYTES;
+        return has_room ? EXIT_DONE : input_deliver(reader);
     }
     return refuse_line(reader, line, describe_other_ids(&reader->lines, line, &record));
 }

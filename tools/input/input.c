@@ -109,6 +109,8 @@ static int read_source(input_reader *reader)
         code = look_for_header(reader, &format);
     reader->has_lines = input_formats[format].has_lines;
     input_doubt_begin(reader->options->doubt, reader->path);
+    if (code == EXIT_DONE && reader->lines.has_names && !reader->has_lines)
+        code = byte_stream_fail(&reader->source.fault, "expected names, which only text and JSON Lines have");
     if (code == EXIT_DONE)
         code = input_formats[format].read(reader);
     bool deliver = code == EXIT_DONE || reader->source.fault.reason[0] != '\0';
@@ -251,6 +253,8 @@ int input_read(const char *path, const input_options *options, input_shape *shap
     if (code != EXIT_DONE)
         return code;
     reader.source.max_window_bits = options->max_window_bits;
+    if (options->lines.has_names)
+        reader.lines.name_room = allocate_or_exit(SSTORE_MAX_NAME_BYTES, 1);
     /* Plain words are not worth a thread: copying them takes less time than bringing them over from another core. */
     const input_format format = choose_format(path, options);
     const bool plain = !input_formats[format].has_lines &&
@@ -266,6 +270,7 @@ int input_read(const char *path, const input_options *options, input_shape *shap
         shape->width_source = "the earlier inputs";
     input_source_close(&reader.source);
     free(reader.recipe);
+    free(reader.lines.name_room);
     return taker.code != EXIT_DONE ? taker.code : code;
 }
 

@@ -10,16 +10,23 @@
 
 #include "input/input_hint.h"
 #include "input/input_value.h"
+#include "input/name_text.h"
 #include "input/padding.h"
 #include "output/json_members.h"
 #include "output/records.h"
 
 #define WORD_BYTES 8u
+#define JSON_DEFAULT_ID_KEY "id"
+
+/* The members of an object that say something; NULL: they are not looked for. */
+typedef struct row_members {
+    const json_member *fingerprint, *id, *name, *escaped_name, *radix, *recipe;
+} row_members;
 
 static bool has_id_column(const line_format *format)
 {
     for (size_t i = 0; i < format->column_count; i++)
-        if (format->columns[i] == LINE_COLUMN_ID)
+        if (line_column_at(format, i) == LINE_COLUMN_ID)
             return true;
     return false;
 }
@@ -185,16 +192,48 @@ static bool take_id(const json_member *member, uint64_t *id_out, line_fault *fau
     return right || fail_at(fault, member);
 }
 
-static bool take_members(const line_format *format, const json_member *fingerprint, const json_member *id,
-                         line_record *record_out, line_fault *fault)
+static bool has_value(const json_member *member)
 {
+    return member != NULL && member->kind != MEMBER_ABSENT && member->kind != MEMBER_NULL;
+}
+
+/* The name is that of 'sstore dump', or else the id. */
+static bool take_name(const line_format *format, const row_members *members, line_record *record_out, line_fault *fault)
+{
+    const json_member *name = has_value(members->name)           ? members->name
+                              : has_value(members->escaped_name) ? members->escaped_name
+                                                                 : members->id;
+    record_out->has_id = !format->are_names && has_value(name);
+    if (!has_value(name) && format->must_have_ids && !format->are_names)
+        return true;
+    if (!has_value(name))
+        return fail_absent(fault, "a name", name, "; --id-field names its key");
+    if (name->kind != MEMBER_STRING && name->kind != MEMBER_INTEGER)
+        (void)line_fault_set(fault, "expected a name as a string, found %s",
+                             name->kind == MEMBER_OTHER ? name->text : "an array");
+    else if ((name == members->escaped_name ? name_decode : name_take)(name->text, name->length, format->name_room,
+                                                                       &record_out->name_length, fault))
+        return true;
+    return fail_at(fault, name);
+}
+
+static bool take_members(const line_format *format, const row_members *members, line_record *record_out,
+                         line_fault *fault)
+{
+    const json_member *id = members->id;
+    if (format->are_names) {
+        record_out->fingerprint[0] = 0;
+        return take_name(format, members, record_out, fault);
+    }
     record_out->has_id = id->kind != MEMBER_ABSENT && id->kind != MEMBER_NULL;
     if (format->are_ids && !record_out->has_id)
         return fail_absent(fault, "an id", id, "; --id-field names its key");
     if (format->are_ids)
         return take_id(id, &record_out->fingerprint[0], fault);
-    if (!take_fingerprint(format, fingerprint, record_out, fault))
+    if (!take_fingerprint(format, members->fingerprint, record_out, fault))
         return false;
+    if (format->has_names)
+        return take_name(format, members, record_out, fault);
     if (format->ignore_ids || !has_id_column(format))
         record_out->has_id = false;
     else if (id->kind == MEMBER_ABSENT && !format->id_may_be_missing)
@@ -202,8 +241,8 @@ static bool take_members(const line_format *format, const json_member *fingerpri
     if (!record_out->has_id || take_id(id, &record_out->id, fault))
         return true;
     if (id->kind == MEMBER_STRING && !format->must_have_ids)
-        line_fault_set_hint(fault, "; if it is a name, --columns fingerprint leaves it out; 'sstore names --from' can "
-                                   "keep names, by the numbers of rows");
+        line_fault_set_hint(fault, "; if it is a name, --columns fingerprint leaves it out, and 'sstore build --names' "
+                                   "keeps it");
     return false;
 }
 
@@ -248,32 +287,38 @@ static bool is_string(const char *line, size_t length)
 }
 
 /* Take a record from the members that were found. */
-static bool take_record(const line_format *format, const json_member members[2], const json_member *radix_member,
-                        const json_member *recipe, line_record *record_out, line_fault *fault)
+static bool take_record(const line_format *format, const row_members *members, line_record *record_out,
+                        line_fault *fault)
 {
     line_format stated;
     radix_form radix;
-    if (!take_radix(format, radix_member, &radix, fault))
+    if (!take_radix(format, members->radix, &radix, fault))
         return false;
-    if (recipe != NULL)
-        take_recipe(recipe, record_out->recipe);
+    if (members->recipe != NULL)
+        take_recipe(members->recipe, record_out->recipe);
     if (radix == format->radix)
-        return take_members(format, &members[0], &members[1], record_out, fault);
+        return take_members(format, members, record_out, fault);
     stated = *format;
     stated.radix = radix;
-    return take_members(&stated, &members[0], &members[1], record_out, fault);
+    return take_members(&stated, members, record_out, fault);
 }
 
 bool json_line_parse(const line_format *format, const char *line, size_t length, line_record *record_out,
                      line_fault *fault)
 {
-    json_member members[4]; /* whose rooms are not zeroed */
+    json_member members[6]; /* whose rooms are not zeroed */
     char reason[JSON_REASON_BYTES], shown[4 * JSON_REASON_BYTES];
     members[0].key = format->fingerprint_key;
     members[1].key = format->id_key;
     size_t count = 2;
-    const json_member *radix_member = add_key(format, RECORDS_RADIX_KEY, members, &count);
-    const json_member *recipe = format->takes_recipe ? add_key(format, RECORDS_RECIPE_KEY, members, &count) : NULL;
+    row_members found = {.fingerprint = &members[0], .id = &members[1]};
+    found.radix = add_key(format, RECORDS_RADIX_KEY, members, &count);
+    if (format->takes_recipe)
+        found.recipe = add_key(format, RECORDS_RECIPE_KEY, members, &count);
+    if (format->has_names && strcmp(format->id_key, JSON_DEFAULT_ID_KEY) == 0) {
+        found.name = add_key(format, RECORDS_NAME_KEY, members, &count);
+        found.escaped_name = add_key(format, RECORDS_ESCAPED_NAME_KEY, members, &count);
+    }
     line_record_clear(record_out);
     if (length == 0)
         return line_fault_set(fault, "expected a JSON object, found an empty line");
@@ -289,7 +334,7 @@ bool json_line_parse(const line_format *format, const char *line, size_t length,
     } else {
         if (members[0].kind == MEMBER_ABSENT && !format->are_ids)
             members[0].text = json_first_keys(line, length, members[0].room);
-        right = take_record(format, members, radix_member, recipe, record_out, fault);
+        right = take_record(format, &found, record_out, fault);
     }
     free(room);
     return right;

@@ -10,6 +10,7 @@
 
 #include "input/digits.h"
 #include "input/input_value.h"
+#include "input/name_text.h"
 #include "input/value_looks.h"
 
 #define HEX_DIGITS 16u /* of a word */
@@ -17,8 +18,8 @@
 #define LINE_SEE_NAME_DECIMAL                                                                                          \
     "; if this is a name, --radix dec --columns -,fingerprint skips it and reads a decimal fingerprint"
 #define LINE_SEE_NAME_FIRST                                                                                            \
-    "; if this is a name, --columns -,fingerprint skips it; 'sstore names --from' can keep names, by the numbers of "  \
-    "rows"
+    "; if this is a name, --columns -,fingerprint skips it, and 'sstore build --names' with --columns "                \
+    "name,fingerprint keeps it"
 #define LINE_SEE_DECIMAL_LAST "; --radix dec --columns id,fingerprint reads an id and a decimal fingerprint"
 
 typedef struct field {
@@ -87,8 +88,8 @@ static const char *find_id_hint(const line_format *format, const field *source, 
         return LINE_SEE_NULL;
     if (source->length >= HEX_DIGITS && is_hex(source, format->words))
         return LINE_SEE_ID_FIRST;
-    return format->must_have_ids ? "; names are no ids: print these without --id-table"
-                                 : "; --columns fingerprint,- skips this field";
+    return format->must_have_ids ? "; the store has ids, not names"
+                                 : "; --columns fingerprint,- skips this field, and 'sstore build --names' keeps names";
 }
 
 /* The hints help with ids before fingerprints, and with the output of 'sstore fingerprint FILE...', which has paths in
@@ -113,6 +114,15 @@ static bool parse_only_id(const line_format *format, const field *source, uint64
     return fail_with_hint(fault, "a decimal id up to 18446744073709551615", source,
                           may_be_fingerprint ? "; if the ids are in the second field, add --columns fingerprint,id"
                                              : "");
+}
+
+static bool parse_name(const line_format *format, const field *source, line_record *record, line_fault *fault)
+{
+    record->has_id = !format->are_names;
+    record->fingerprint[0] = format->are_names ? 0 : record->fingerprint[0];
+    const bool right = name_decode(source->text, source->length, format->name_room, &record->name_length, fault);
+    fault->has_sure_hint = !right || fault->has_sure_hint;
+    return right;
 }
 
 /* ----- fields ----- */
@@ -148,6 +158,25 @@ static bool next_field(field_reader *reader, field *field_out)
     return true;
 }
 
+/* Take the next field as it is. The last one of a line without tabs is all that follows. */
+static bool next_name(field_reader *reader, bool is_last, field *field_out)
+{
+    if (reader->separator == '\t' || !is_last) {
+        const char *begin = reader->at;
+        if (!next_field(reader, field_out))
+            return false;
+        if (reader->separator == '\t')
+            *field_out = (field){begin, (size_t)(reader->at - begin) - !reader->exhausted};
+        return true;
+    }
+    while (reader->at < reader->end && *reader->at == ' ')
+        reader->at++;
+    *field_out = (field){reader->at, (size_t)(reader->end - reader->at)};
+    reader->at = reader->end;
+    reader->exhausted = true;
+    return field_out->length > 0;
+}
+
 /* Take the rest of the line. False: it has a field that is not empty. */
 static bool rest_is_empty(field_reader *reader, field *field_out)
 {
@@ -166,6 +195,8 @@ typedef struct part_list {
 static bool parse_column(const line_format *format, line_column column, const field *source, line_record *record,
                          part_list *parts, line_fault *fault)
 {
+    if (column == LINE_COLUMN_NAME || (column == LINE_COLUMN_FINGERPRINT && format->are_names))
+        return parse_name(format, source, record, fault);
     if (column == LINE_COLUMN_FINGERPRINT && format->are_ids)
         return parse_only_id(format, source, &record->fingerprint[0], fault);
     if (column == LINE_COLUMN_FINGERPRINT && format->part_count > 1)
@@ -231,7 +262,7 @@ static bool join_parts(const line_format *format, const part_list *parts, line_r
 
 bool line_parse(const line_format *format, const char *line, size_t length, line_record *record_out, line_fault *fault)
 {
-    static const char *const names[] = {"a fingerprint", "an id or '-'", "a field to skip"};
+    static const char *const names[] = {"a fingerprint", "an id or '-'", "a name", "a field to skip"};
     part_list parts;
     uint64_t ignored;
     parts.count = 0;
@@ -239,15 +270,22 @@ bool line_parse(const line_format *format, const char *line, size_t length, line
     if (format->are_edges)
         return parse_edge(line, length, record_out, fault);
     if (length == 0)
-        return line_fault_set(fault, "expected %s, found an empty line", format->are_ids ? "an id" : "a fingerprint");
+        return line_fault_set(fault, "expected %s, found an empty line",
+                              format->are_names ? "a name"
+                              : format->are_ids ? "an id"
+                                                : "a fingerprint");
     field_reader reader = read_fields(line, length);
     field current;
+    if (format->are_names) /* which may have spaces */
+        reader.separator = '\t';
     for (size_t i = 0; i < format->column_count; i++) {
-        line_column column = format->columns[i];
+        const line_column column = line_column_at(format, i);
+        const bool is_name = column == LINE_COLUMN_NAME || (format->are_names && column == LINE_COLUMN_FINGERPRINT);
         if (column == LINE_COLUMN_SKIPPED && i + 1 == format->column_count)
             return join_parts(format, &parts, record_out, fault);
-        if (!next_field(&reader, &current))
-            return (column == LINE_COLUMN_ID && format->id_may_be_missing) ||
+        if (!(is_name ? next_name(&reader, i + 1 == format->column_count, &current) : next_field(&reader, &current)))
+            return (format->id_may_be_missing &&
+                    (column == LINE_COLUMN_ID || (column == LINE_COLUMN_NAME && format->must_have_ids))) ||
                    line_fault_set(fault, "expected %s in field %zu, found the end of the line", names[column], i + 1);
         if (!parse_column(format, column, &current, record_out, &parts, fault)) {
             if (i == 0)
@@ -291,7 +329,7 @@ bool line_parse_id(const char *text, size_t length, uint64_t *id_out, line_fault
 
 static bool parse_column_name(const field *name, line_column *column_out)
 {
-    static const char *const names[] = {"fingerprint", "id", "-"};
+    static const char *const names[] = {"fingerprint", "id", "name", "-"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (name->length == strlen(names[i]) && memcmp(name->text, names[i], name->length) == 0) {
             *column_out = (line_column)i;
@@ -304,30 +342,39 @@ static bool parse_column_name(const field *name, line_column *column_out)
 bool line_format_set_columns(line_format *format, const char *list, line_fault *fault)
 {
     field_reader reader = {.at = list, .end = list + strlen(list), .separator = ','};
-    uint32_t seen[3] = {0};
+    uint32_t seen[4] = {0};
     field name;
     format->column_count = 0;
     format->id_may_be_missing = false;
     while (next_field(&reader, &name)) {
         line_column column;
         if (!parse_column_name(&name, &column))
-            return fail_found(fault, "a list of 'fingerprint', 'id' and '-'", &name);
+            return fail_found(fault, "a list of 'fingerprint', 'id', 'name' and '-'", &name);
         if (format->column_count == LINE_MAX_COLUMNS)
             return fail_found(fault, "at most 64 columns", &name);
-        if (column == LINE_COLUMN_ID && seen[column] > 0)
-            return line_fault_set(fault, "'id' is in the list twice");
+        if ((column == LINE_COLUMN_ID || column == LINE_COLUMN_NAME) && seen[column] > 0)
+            return line_fault_set(fault, "'%.*s' is in the list twice", (int)name.length, name.text);
         if (column == LINE_COLUMN_FINGERPRINT && seen[column] == VALUE_MAX_PARTS)
             return fail_found(fault, "at most 32 columns of a fingerprint", &name);
         seen[column]++;
         format->columns[format->column_count++] = column;
     }
     format->part_count = seen[LINE_COLUMN_FINGERPRINT];
-    const line_column needed = format->are_ids ? LINE_COLUMN_ID : LINE_COLUMN_FINGERPRINT;
+    format->has_name_column = seen[LINE_COLUMN_NAME] > 0;
+    const bool alone = format->are_ids || format->are_names;
+    const line_column needed = format->are_names && format->has_name_column ? LINE_COLUMN_NAME
+                               : alone                                      ? LINE_COLUMN_ID
+                                                                            : LINE_COLUMN_FINGERPRINT;
     if (seen[needed] == 0)
-        return fail_found(fault, format->are_ids ? "a list with 'id' in it" : "a list with 'fingerprint' in it",
+        return fail_found(fault,
+                          format->are_names ? "a list with 'name' in it"
+                          : format->are_ids ? "a list with 'id' in it"
+                                            : "a list with 'fingerprint' in it",
                           &(field){list, strlen(list)});
-    for (size_t i = 0; format->are_ids && i < format->column_count; i++)
-        format->columns[i] = format->columns[i] == LINE_COLUMN_ID ? LINE_COLUMN_FINGERPRINT : LINE_COLUMN_SKIPPED;
+    if (format->must_have_ids && !alone && format->has_name_column && !format->has_names && seen[LINE_COLUMN_ID] == 0)
+        return line_fault_set(fault, "the records have names, but the store has ids");
+    for (size_t i = 0; alone && i < format->column_count; i++)
+        format->columns[i] = format->columns[i] == needed ? LINE_COLUMN_FINGERPRINT : LINE_COLUMN_SKIPPED;
     return true;
 }
 
@@ -348,8 +395,9 @@ typedef enum line_shape { SHAPE_OTHER, SHAPE_FINGERPRINT, SHAPE_FINGERPRINT_ID, 
 static line_shape choose_shape(const line_format *format)
 {
     const line_column *columns = format->columns;
-    if (format->are_ids || format->words == 0 || (format->words > 1 && format->radix != RADIX_HEX) ||
-        format->radix > RADIX_SIGNED || format->pads || format->words_unsure || format->kind != 0)
+    if (format->are_ids || format->has_names || format->words == 0 ||
+        (format->words > 1 && format->radix != RADIX_HEX) || format->radix > RADIX_SIGNED || format->pads ||
+        format->words_unsure || format->kind != 0)
         return SHAPE_OTHER;
     if (format->column_count == 1 && columns[0] == LINE_COLUMN_FINGERPRINT)
         return SHAPE_FINGERPRINT;

@@ -45,8 +45,11 @@ int input_deliver(input_reader *reader)
         return EXIT_DONE;
     number_rows(reader);
     reader->numbered = 0;
-    reader->batch->has_ids = reader->shape->ids == INPUT_IDS_PRESENT;
-    reader->batch->has_rows = !reader->batch->has_ids && bad_rows_skip(reader->options->bad_rows);
+    const bool has_ids = reader->shape->ids == INPUT_IDS_PRESENT;
+    reader->batch->has_names = reader->lines.are_names || (reader->lines.has_names && has_ids);
+    reader->batch->has_ids = !reader->lines.has_names && has_ids;
+    reader->batch->has_rows = !reader->batch->has_names && !reader->batch->has_ids &&
+                              bad_rows_skip(reader->options->bad_rows);
     reader->batch->words = input_batch_words(reader);
     doubt(reader);
     return reader->hand_on(reader->context, &reader->batch);

@@ -13,7 +13,7 @@
 
 #define LINE_MAX_COLUMNS 64
 
-typedef enum line_column { LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID, LINE_COLUMN_SKIPPED } line_column;
+typedef enum line_column { LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID, LINE_COLUMN_NAME, LINE_COLUMN_SKIPPED } line_column;
 
 /*
  * How lines are read. Fields are separated by tabs if the line has any, otherwise by runs of spaces. A skipped last
@@ -42,13 +42,17 @@ typedef struct line_format {
     bool is_for_store;        /* a store decides how many bits fingerprints have */
     const char *width_source; /* what shows the words, for messages; NULL: other rows */
     bool takes_recipe;        /* an object may state its recipe, as the first one does */
+    bool has_names;           /* records have names in the place of ids: see line_column_at() */
+    bool are_names;           /* with `are_ids` and `has_names`: the fingerprint column holds names */
+    bool has_name_column;     /* there is one in the list of columns */
+    char *name_room;          /* takes the name of the last line: SSTORE_MAX_NAME_BYTES; NULL: names are only checked */
 } line_format;
 
 /* A fingerprint, then optionally an id. */
 #define LINE_FORMAT_INIT                                                                                               \
     {                                                                                                                  \
         {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID}, 2, true, RADIX_HEX, 0, false, false, false, "fingerprint", "id",    \
-            false, false, 0, false, false, false, false, 1, 0, false, NULL, true                                       \
+            false, false, 0, false, false, false, false, 1, 0, false, NULL, true, false, false, false, NULL            \
     }
 
 #define LINE_RECIPE_BYTES 512 /* longer ones are not stated */
@@ -63,8 +67,9 @@ typedef struct line_record {
     uint32_t missing_bits; /* those of digits that are absent in front, unless the fingerprint is zero */
     /* Of JSON: a number, or a string of digits that may be decimal as well as hex. */
     enum { LINE_VALUE_TEXT, LINE_VALUE_NUMBER, LINE_VALUE_DIGITS } value;
-    bool has_id;
+    bool has_id;                    /* or a name */
     uint64_t id;                    /* 0 if there is none */
+    size_t name_length;             /* of the name in the format's room */
     char recipe[LINE_RECIPE_BYTES]; /* that the line states, or "" */
 } line_record;
 
@@ -77,8 +82,19 @@ static inline void line_record_clear(line_record *record)
     record->kind = 0;
     record->missing_bits = 0;
     record->value = LINE_VALUE_TEXT;
-    record->id = 0;
+    record->id = record->name_length = 0;
     record->recipe[0] = '\0';
+}
+
+/* What a column is: with names, an id column holds them unless there is a name column. Without, that is skipped. */
+static inline line_column line_column_at(const line_format *format, size_t index)
+{
+    const line_column column = format->columns[index];
+    if (column == LINE_COLUMN_NAME && !format->has_names)
+        return LINE_COLUMN_SKIPPED;
+    if (column == LINE_COLUMN_ID && format->has_names && !format->are_names)
+        return format->has_name_column ? LINE_COLUMN_SKIPPED : LINE_COLUMN_NAME;
+    return column;
 }
 
 /* May the fingerprint be an id that was read in its place? Few fingerprints are as small. */

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "input/queue.h"
+#include "sstore.h"
 
 /* Records, one fingerprint after the other. Ids that stand for fingerprints (see line_format) have one word. */
 typedef struct record_batch {
@@ -17,13 +18,22 @@ typedef struct record_batch {
     bool has_rows;      /* without ids, `ids` has the numbers of the rows, from 0 over all inputs: some are skipped */
     const char *recipe; /* that the input states before these records; or NULL */
     uint64_t *fingerprints, *ids;
+    bool has_names;     /* instead of ids */
+    sstore_name *names; /* in `name_bytes`, one after the other */
+    char *name_bytes;
+    size_t name_capacity, name_used, name_byte_capacity;
 } record_batch;
+
+#define RECORD_BATCH_NAME_BYTES ((size_t)1 << 20) /* a batch with longer names is full */
 
 /* The ids, or NULL if the records have none. */
 static inline const uint64_t *record_batch_ids(const record_batch *batch)
 {
     return batch->has_ids ? batch->ids : NULL;
 }
+
+/* Add the name of the record that comes next. Returns false if there is no memory. */
+bool record_batch_add_name(record_batch *batch, const char *bytes, size_t size);
 
 /* How many records of this many words fill a batch with a capacity of `capacity` words. */
 static inline size_t record_batch_records(size_t capacity, uint32_t words)
@@ -36,7 +46,7 @@ static inline size_t record_batch_records(size_t capacity, uint32_t words)
 bool record_batch_init(record_batch *batch, size_t capacity);
 void record_batch_free(record_batch *batch);
 
-/* Append records, for which there is room. */
-void record_batch_append(record_batch *batch, const record_batch *records);
+/* Append records, for which there is room. Returns false if there is no memory for names. */
+bool record_batch_append(record_batch *batch, const record_batch *records);
 
 #endif

@@ -66,6 +66,14 @@ bool output_escaped(const char *name, size_t length, bool double_backslashes)
     return printed;
 }
 
+bool output_name(const char *name, size_t length)
+{
+    char *escaped = allocate_or_exit(4 * length + 1, 1);
+    const bool printed = output_bytes(escaped, name_escape(name, length, escaped));
+    free(escaped);
+    return printed;
+}
+
 bool output_flush(void)
 {
     return succeeded(fflush_unlocked(stdout) == 0);
@@ -116,29 +124,44 @@ typedef struct id_text {
     const char *text;
     size_t length;
     char digits[DECIMAL_CHARACTERS + 1];
+    printed_name name; /* for JSON */
 } id_text;
 
 /* False: the id has no name. */
 static bool take_id(const output_style *style, uint64_t id, id_text *out)
 {
-    if (!style->has_ids) {
-        out->text = "-";
-        out->length = 1;
-    } else if (style->names != NULL) {
-        out->text = style->names->find(style->names->context, id, &out->length);
-    } else {
-        char *end = output_decimal(out->digits, id);
-        *end = '\0';
-        out->text = out->digits;
-        out->length = (size_t)(end - out->digits);
+    char *end = out->digits;
+    if (style->has_ids)
+        end = output_decimal(end, id);
+    else
+        *end++ = '-';
+    *end = '\0';
+    out->text = out->digits;
+    out->length = (size_t)(end - out->digits);
+    out->name = (printed_name){.text = NULL};
+    if (style->names == NULL)
+        return true;
+    out->name = stored_names_find(style->names, id);
+    if (!style->json) {
+        out->text = out->name.text;
+        out->length = out->name.length;
     }
-    return out->text != NULL;
+    return out->name.text != NULL;
 }
 
 static const char *json_id(const output_style *style, const id_text *id)
 {
-    return style->has_ids ? id->text : NULL;
+    return style->has_ids ? id->digits : NULL;
 }
+
+/* The value of the key "name", or of "escaped_name"; NULL: the object does not have the key. */
+static const char *json_name(const id_text *id, bool escaped)
+{
+    return id->name.is_escaped == escaped ? id->name.text : NULL;
+}
+
+#define JSON_NAME_KEYS "s:s*, s:s*"
+#define JSON_NAMES(prefix, id) prefix "name", json_name(id, false), prefix "escaped_name", json_name(id, true)
 
 /* ----- headers ----- */
 
@@ -243,7 +266,7 @@ static void put_id(line *to, const id_text *id, char after)
         char *begin = to->end;
         memcpy(to->end, id->text, id->length);
         to->end += id->length;
-        if (id->text == id->digits)
+        if (id->text == id->digits && id->text[0] != '-')
             fill_field(to, begin, to->number_width, true);
     } else {
         line_flush(to);
@@ -341,11 +364,11 @@ bool output_match(const output_style *style, const uint64_t *query, const sstore
         return false;
     if (style->json) {
         char of_query[RADIX_MAX_CHARACTERS + 1], fingerprint[RADIX_MAX_CHARACTERS + 1], digits[DECIMAL_CHARACTERS + 1];
-        return output_json(json_value_make("{s:s, s:s, s:i, s:s?, " JSON_NOTE_KEYS "}", "query",
+        return output_json(json_value_make("{s:s, s:s, s:i, s:s?, " JSON_NAME_KEYS ", " JSON_NOTE_KEYS "}", "query",
                                            radix_string(style->radix, of_query, query, style->words), "fingerprint",
                                            radix_string(style->radix, fingerprint, match->fingerprint, style->words),
                                            "distance", (int)match->distance, "id", json_id(style, &id),
-                                           JSON_NOTES(style, digits)));
+                                           JSON_NAMES("", &id), JSON_NOTES(style, digits)));
     }
     line_begin(style, &to);
     put_fingerprint(style, &to, query);
@@ -370,9 +393,9 @@ bool output_new_record(const output_style *style, const uint64_t *query, uint64_
     if (!take_id(style, id, &shown))
         return false;
     if (style->json)
-        return output_json(json_value_make("{s:s, s:b, s:s?, " JSON_NOTE_KEYS "}", "query",
+        return output_json(json_value_make("{s:s, s:b, s:s?, " JSON_NAME_KEYS ", " JSON_NOTE_KEYS "}", "query",
                                            radix_string(RADIX_HEX, hex, query, style->words), "new", 1, "id",
-                                           json_id(style, &shown), JSON_NOTES(style, digits)));
+                                           json_id(style, &shown), JSON_NAMES("", &shown), JSON_NOTES(style, digits)));
     line_begin(style, &to);
     put_fingerprint(style, &to, query);
     put_word(&to, "new", to.fingerprint_width, false);
@@ -422,11 +445,12 @@ bool output_pair(const output_style *first, const output_style *second, const ss
     if (!take_id(first, pair->id, &id) || !take_id(second, pair->other_id, &other_id))
         return false;
     if (first->json)
-        return output_json(json_value_make("{s:s, s:s?, s:s, s:s?, s:i}", "fingerprint",
-                                           radix_string(RADIX_HEX, hex, pair->fingerprint, first->words), "id",
-                                           json_id(first, &id), "other_fingerprint",
+        return output_json(json_value_make("{s:s, s:s?, " JSON_NAME_KEYS ", s:s, s:s?, " JSON_NAME_KEYS ", s:i}",
+                                           "fingerprint", radix_string(RADIX_HEX, hex, pair->fingerprint, first->words),
+                                           "id", json_id(first, &id), JSON_NAMES("", &id), "other_fingerprint",
                                            radix_string(RADIX_HEX, other_hex, pair->other_fingerprint, second->words),
-                                           "other_id", json_id(second, &other_id), "distance", (int)pair->distance));
+                                           "other_id", json_id(second, &other_id), JSON_NAMES("other_", &other_id),
+                                           "distance", (int)pair->distance));
     line_begin(first, &to);
     put_fingerprint(first, &to, pair->fingerprint);
     put_id(&to, &id, '\t');
@@ -444,11 +468,12 @@ bool output_cluster_record(const output_style *style, const cluster_record *reco
     if (!take_id(style, record->id, &id))
         return false;
     if (style->json)
-        return output_json(json_value_make("{s:I, s:I, s:s, s:s?, s:i, s:b}", "cluster", (long long)record->cluster,
-                                           "cluster_size", (long long)record->cluster_size, "fingerprint",
+        return output_json(json_value_make("{s:I, s:I, s:s, s:s?, " JSON_NAME_KEYS ", s:i, s:b}", "cluster",
+                                           (long long)record->cluster, "cluster_size", (long long)record->cluster_size,
+                                           "fingerprint",
                                            radix_string(RADIX_HEX, hex, record->fingerprint, style->words), "id",
-                                           json_id(style, &id), "distance", (int)record->distance, "is_representative",
-                                           (int)record->is_representative));
+                                           json_id(style, &id), JSON_NAMES("", &id), "distance", (int)record->distance,
+                                           "is_representative", (int)record->is_representative));
     line_begin(style, &to);
     put_decimal(&to, record->cluster_size, '\t');
     put_fingerprint(style, &to, record->fingerprint);

@@ -12,17 +12,10 @@
 
 #include "output/json.h"
 #include "output/radix_form.h"
+#include "output/stored_names.h"
 #include "output/walk.h"
 #include "sstore.h"
 #include "sstore_stream.h"
-
-/* Names that are printed in the place of ids. */
-typedef struct output_names {
-    /* Find the name of an id, escaped by sstore_escape() with doubled backslashes, and its length. It is valid until
-     * two further calls. NULL: there is none, which has been reported, and printing must stop. */
-    const char *(*find)(void *context, uint64_t id, size_t *length_out);
-    void *context;
-} output_names;
 
 /* Whether the lines of results have a header. */
 typedef enum header_mode {
@@ -44,7 +37,7 @@ typedef struct output_style {
     bool has_ids;              /* otherwise ids are printed as '-' or null */
     uint32_t words;            /* of a fingerprint */
     radix_form radix;          /* of the fingerprints of matches and counts; for all others hex, the default */
-    const output_names *names; /* NULL: ids are numbers */
+    stored_names *names;       /* that lines have in the place of ids, and objects also; or NULL */
     const output_notes *notes; /* of the next line; NULL: none */
     bool headed;               /* by output_head() */
     bool aligned;              /* the same, on a terminal: fields have the width of their column */
@@ -103,6 +96,9 @@ bool output_bytes(const char *bytes, size_t size);
 
 /* Print a name escaped by sstore_escape(); with doubled backslashes it can be decoded. */
 bool output_escaped(const char *name, size_t length, bool double_backslashes);
+
+/* Print a name as name_escape() writes it. */
+bool output_name(const char *name, size_t length);
 
 /* Print as printf() does, and keep the errno of a failure for output_close(). */
 bool output_text(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -37,8 +37,9 @@ bool records_begin(const record_style *style, uint64_t count)
 {
     if (style->format == RECORDS_WORDS && style->recipe != NULL)
         return print_pairs_header(style->recipe, style->words);
-    if (style->format == RECORDS_TEXT && style->recipe != NULL)
-        return output_text("%s%s\n", RECORDS_RECIPE_COMMENT, style->recipe);
+    if (style->format == RECORDS_TEXT)
+        return (style->recipe == NULL || output_text("%s%s\n", RECORDS_RECIPE_COMMENT, style->recipe)) &&
+               (style->columns == NULL || output_text("%s%s\n", RECORDS_COLUMNS_COMMENT, style->columns));
     if (style->format != RECORDS_NPY && style->format != RECORDS_NPY_BYTES)
         return true;
     char header[NPY_HEADER_BYTES + 1], columns[16] = "";
@@ -70,17 +71,34 @@ static char *put_part(const record_style *style, record_part part, const plain_r
     return style->has_ids ? output_decimal(to, record->id) : to;
 }
 
+/* The name of a record, if it has one and it is wanted. False: it has none, which has been reported. */
+static bool find_name(const record_style *style, const plain_record *record, printed_name *name_out)
+{
+    *name_out = (printed_name){.text = NULL};
+    if (style->names == NULL || style->part_count == 1)
+        return true;
+    *name_out = stored_names_find(style->names, record->id);
+    return name_out->text != NULL;
+}
+
 static bool print_line(const record_style *style, const plain_record *record)
 {
     char line[RADIX_MAX_CHARACTERS + DECIMAL_CHARACTERS + 2], *end = line;
-    for (size_t i = 0; i < style->part_count; i++) {
+    printed_name name;
+    bool done = find_name(style, record, &name);
+    for (size_t i = 0; done && i < style->part_count; i++) {
         char *begin = end;
-        end = put_part(style, style->parts[i], record, begin);
-        if (end == begin)
-            *end++ = '-';
+        if (style->parts[i] == RECORD_ID && name.text != NULL) {
+            done = output_bytes(line, (size_t)(end - line)) && output_bytes(name.text, name.length);
+            end = line;
+        } else {
+            end = put_part(style, style->parts[i], record, begin);
+            if (end == begin)
+                *end++ = '-';
+        }
         *end++ = i + 1 < style->part_count ? '\t' : '\n';
     }
-    return output_bytes(line, (size_t)(end - line));
+    return done && output_bytes(line, (size_t)(end - line));
 }
 
 /* The radix that objects state, or NULL. */
@@ -101,11 +119,15 @@ static bool print_object(const record_style *style, const plain_record *record)
         values[i] = texts[i][0] != '\0' ? texts[i] : NULL;
     }
     const char *radix = stated_radix(style);
+    printed_name name;
+    if (!find_name(style, record, &name))
+        return false;
     if (style->part_count == 1)
         return output_json(json_value_make("{s:s?, s:s*, s:s*}", style->keys[0], values[0], RECORDS_RADIX_KEY, radix,
                                            RECORDS_RECIPE_KEY, style->recipe));
-    return output_json(json_value_make("{s:s?, s:s?, s:s*, s:s*}", style->keys[0], values[0], style->keys[1], values[1],
-                                       RECORDS_RADIX_KEY, radix, RECORDS_RECIPE_KEY, style->recipe));
+    return output_json(json_value_make("{s:s?, s:s?, s:s*, s:s*, s:s*}", style->keys[0], values[0], style->keys[1],
+                                       values[1], name.is_escaped ? RECORDS_ESCAPED_NAME_KEY : RECORDS_NAME_KEY,
+                                       name.text, RECORDS_RADIX_KEY, radix, RECORDS_RECIPE_KEY, style->recipe));
 }
 
 static bool print_words(const record_style *style, const plain_record *record)

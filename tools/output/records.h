@@ -15,6 +15,10 @@
 #define RECORDS_RADIX_KEY "radix"
 #define RECORDS_RECIPE_KEY "fingerprint_recipe" /* of the first object: its recipe, and that of the others */
 
+/* By which it states a name, beside the id; if that is not UTF-8, as sstore_escape() writes it. */
+#define RECORDS_NAME_KEY "name"
+#define RECORDS_ESCAPED_NAME_KEY "escaped_name"
+
 /*
  * How words in pairs of fingerprint and id do: by a header as long as some pairs. It has a magic number of 8 bytes, in
  * the place of a fingerprint or of its first word; the length of the recipe, u32; the bits of a fingerprint, u32, of
@@ -47,9 +51,11 @@ typedef struct record_style {
     uint32_t words;       /* of a fingerprint */
     radix_form radix;     /* of fingerprints in text and JSON */
     bool has_ids;         /* otherwise '-' or null stands for an id */
+    stored_names *names;  /* that text has in the place of ids, and objects also; or NULL */
     record_part parts[2]; /* of a record, in the order of their output */
     size_t part_count;
     const char *keys[2]; /* of the parts in JSON */
+    const char *columns; /* that a comment of text states; or NULL */
     const char *recipe;  /* that a comment, a header of pairs, or the next object states. NULL: none does, and pairs
                             have no header */
 } record_style;

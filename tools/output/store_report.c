@@ -167,11 +167,13 @@ static json_value *sizes_value(const store_report *report)
 {
     const sstore_statistics *metadata = &report->metadata;
     const uint64_t raw_bytes = store_report_raw(report) * metadata->distinct_count;
-    return json_value_make("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "tables",
+    return json_value_make("{s:o, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o, s:o, s:o, s:I}", "tables",
                            part_value(report, metadata->tables_bytes), "fingerprints",
                            part_value(report, metadata->fingerprints_bytes), "ranks",
                            part_value(report, metadata->ranks_bytes), "ids", part_value(report, metadata->ids_bytes),
-                           "id_index", part_value(report, metadata->id_index_bytes), "directory",
+                           "id_index", part_value(report, metadata->id_index_bytes), "names",
+                           metadata->has_names ? part_value(report, metadata->names_bytes) : NULL, "name_index",
+                           metadata->has_names ? part_value(report, metadata->name_index_bytes) : NULL, "directory",
                            part_value(report, metadata->directory_bytes), "manifest",
                            part_value(report, metadata->manifest_bytes), "total",
                            part_value(report, metadata->total_bytes), "raw_bytes", (long long)raw_bytes);
@@ -184,10 +186,11 @@ json_value *store_report_value(const store_report *report)
     const segment_report *largest = metadata->segment_count > 0 ? &report->segments[metadata->largest_segment] : &none;
     char next_id[32]; /* in a string, as every id, since JSON's numbers are not exact above 2^53 */
     snprintf(next_id, sizeof next_id, "%" PRIu64, metadata->next_id);
-    return json_value_make("{s:I, s:I, s:I, s:i, s:b, s:i, s:o, s:o, s:i, s:o, s:o, s:o}", "record_count",
+    return json_value_make("{s:I, s:I, s:I, s:i, s:b, s:b, s:I, s:i, s:o, s:o, s:i, s:o, s:o, s:o}", "record_count",
                            (long long)metadata->record_count, "distinct_count", (long long)metadata->distinct_count,
                            "removed_count", (long long)metadata->removed_count, "fingerprint_bits",
-                           (int)metadata->fingerprint_bits, "has_ids", (int)metadata->has_ids, "distance",
+                           (int)metadata->fingerprint_bits, "has_ids", (int)metadata->has_ids, "has_names",
+                           (int)metadata->has_names, "name_count", (long long)metadata->name_count, "distance",
                            (int)metadata->distance, "words", words_value(largest), "recipe",
                            metadata->recipe[0] == '\0' ? json_value_make("n") : json_value_make("s", metadata->recipe),
                            "block_bytes", (int)metadata->block_bytes, "next_id",

@@ -15,6 +15,7 @@ typedef struct walk {
         cluster_record_fn on_record;
     };
     void *context;
+    const walk_names *names; /* or NULL */
 } walk;
 
 /* Passes result `row` on. Returns what the receiver does. */
@@ -30,6 +31,10 @@ static sstore_status walk_rows(walk *self, const sstore *store, sstore_iterator 
     self->words = sstore_fingerprint_bits(store) / 64;
     while (status == SSTORE_OK && got == ROWS && !stopped) {
         status = sstore_iterator_next(iterator, columns, ROWS, &got, error);
+        if (self->names != NULL) {
+            self->names->expect(self->names->names, self->ids, got);
+            self->names->expect(self->names->other_names, self->other_ids, got);
+        }
         for (size_t i = 0; i < got && !stopped; i++)
             stopped = pass(self, i) != 0;
     }
@@ -46,11 +51,11 @@ static int pass_match(const walk *self, size_t row)
     return self->on_match(self->context, &match);
 }
 
-sstore_status walk_matches(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
-                           const sstore_batch_options *options, sstore_match_fn on_match, void *context,
-                           sstore_error *error)
+sstore_status walk_named_matches(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
+                                 const sstore_batch_options *options, const walk_names *names, sstore_match_fn on_match,
+                                 void *context, sstore_error *error)
 {
-    walk self = {.on_match = on_match, .context = context};
+    walk self = {.on_match = on_match, .context = context, .names = names};
     sstore_iterator *iterator;
     const sstore_columns columns = {.struct_size = sizeof columns,
                                     .fingerprint = self.fingerprints,
@@ -72,10 +77,10 @@ static int pass_pair(const walk *self, size_t row)
     return self->on_pair(self->context, &pair);
 }
 
-sstore_status walk_pairs(const sstore *left, const sstore *right, const sstore_join_options *options,
-                         sstore_pair_fn on_pair, void *context, sstore_error *error)
+sstore_status walk_named_pairs(const sstore *left, const sstore *right, const sstore_join_options *options,
+                               const walk_names *names, sstore_pair_fn on_pair, void *context, sstore_error *error)
 {
-    walk self = {.on_pair = on_pair, .context = context};
+    walk self = {.on_pair = on_pair, .context = context, .names = names};
     sstore_iterator *iterator;
     const sstore_columns columns = {.struct_size = sizeof columns,
                                     .fingerprint = self.fingerprints,
@@ -98,10 +103,10 @@ static int pass_cluster_record(const walk *self, size_t row)
     return self->on_record(self->context, &record);
 }
 
-sstore_status walk_clusters(const sstore *store, const sstore_cluster_options *options, cluster_record_fn on_record,
-                            void *context, sstore_error *error)
+sstore_status walk_named_clusters(const sstore *store, const sstore_cluster_options *options, const walk_names *names,
+                                  cluster_record_fn on_record, void *context, sstore_error *error)
 {
-    walk self = {.on_record = on_record, .context = context};
+    walk self = {.on_record = on_record, .context = context, .names = names};
     sstore_iterator *iterator;
     const sstore_columns columns = {.struct_size = sizeof columns,
                                     .fingerprint = self.fingerprints,

@@ -110,10 +110,10 @@ static json_value *queries_value(const query_report *queries)
 static json_value *id_value(const store_view *view, uint64_t id)
 {
     char digits[24] = "-";
-    size_t length = 0;
-    const char *name = view->names != NULL ? view->names->find(view->names->context, id, &length) : NULL;
-    if (name != NULL)
-        return shown_text(name, length);
+    if (view->names != NULL) {
+        const printed_name name = stored_names_find(view->names, id);
+        return shown_text(name.text != NULL ? name.text : "", name.length);
+    }
     if (view->stat.metadata.has_ids)
         snprintf(digits, sizeof digits, "%" PRIu64, id);
     return json_value_make("s", digits);

@@ -122,7 +122,7 @@ typedef struct store_view {
     plan_list plans;
     query_report *queries; /* or NULL */
     cluster_report *clusters;
-    const output_names *names; /* of ids; or NULL */
+    stored_names *names; /* of ids; or NULL */
 } store_view;
 
 #define STORE_VIEW_INIT                                                                                                \

@@ -17,7 +17,6 @@ compare() # LINES COMMAND...: the command prints the same for the lines and for 
 }
 build() { rm -rf STORE && sstore build --quiet -k 3 "$@" STORE && sstore dump STORE; }
 remove() { rm -rf COPY && cp -r SET COPY && sstore remove --no-compact "$@" COPY && sstore dump COPY; }
-make_names() { rm -f table && sstore names --from - table && sstore names table; }
 count_words() { rm -f table && sstore idf --jsonl table - && cat table; }
 printf '0123456789abcdef 1\n1123456789abcdef 2\nffff456789abcdef 3\n' | sstore build --quiet -k 3 SET
 compare '0123456789abcdef 1\n1123456789abcdef 2\n' build
@@ -32,7 +31,6 @@ compare '1123456789abcdef 2\nffff456789abcdef 3\n' remove
 compare '1\n3\n' remove --ids
 compare '{"id":1}\n{"id":3}\n' remove --ids --format jsonl
 compare '1 2\n2 3\n7 8\n' sstore clusters --edges -
-compare '1\tone\n2\ttwo\n' make_names
 compare '0000000000000001\t0000000000000003\t1\t5\n0000000000000001\t0000000000000003\t1\t4\n' sstore collect
 printf '0123456789abcdef\n' >queries
 compare '0123456789abcdef 1\n1123456789abcdef 2\n' sh -c 'sstore scan --queries queries | sort'

@@ -12,8 +12,9 @@ build_files()
     echo '{"text":"the quick brown fox","date":"2026-11-29"}' >pages.jsonl
     sstore build --quiet pages.store pages.txt
     echo ff 5000 | sstore add --quiet pages.store
-    (echo '# comment'; seq 100 | awk '{ print $1 "\tname " $1 }') >names.tsv
-    sstore names --from names.tsv pages.names
+    mkdir -p docs && echo 'the quick brown fox' >docs/guide.md
+    sstore fingerprint docs/guide.md | sstore build --quiet --names docs.store
+    rm -r docs && mkdir docs && echo 'a lazy dog' >docs/other.md
     sstore build --quiet part-1.store pages.txt
     sstore build --quiet part-2.store today.txt
     sstore build --quiet today.store today.txt

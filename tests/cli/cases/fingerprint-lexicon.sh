@@ -75,8 +75,7 @@ printf '84adfe2d13e12cb\t1\n' | sstore build --quiet IDS
 printf '84adfe2d13e12cb\tname\n' | exits 1 sstore remove IDS -
 printf '84adfe2d13e12cb\tname\n' | exits 1 sstore build NAMES -
 echo "--- lists and tables are files, all different"
-for option in --stop-words --feature-weights --idf --id-table --skipped; do
+for option in --stop-words --feature-weights --idf --skipped; do
     exits 2 sstore fingerprint $option - texts 2>&1 | head -n 1
 done
-exits 2 sstore fingerprint --id-table new --skipped new texts 2>&1 | head -n 1
 [ ! -e new ] && [ ! -e - ] || echo "FAILED: a file was made"

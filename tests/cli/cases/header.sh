@@ -7,7 +7,7 @@ sstore build --quiet STORE records
 sstore build --quiet OTHER records
 sstore build --quiet --no-ids NOIDS <<<'ff'
 sstore build --quiet WIDE <<<"$(printf '%032x' 255) 5"
-sed 's/.*\t//' records | sort -n | awk '{ print $1 "\tname " $1 }' | sstore names --from - table
+awk '{ print $1 "\tname " $2 }' records | sstore build --quiet --names NAMED
 printf '{"text":"%s","name":"page %s"}\n' "some text" 1 "other words" 2 >objects
 printf '%s\t%d\n' some 1 text 2 >weights
 terminal() { script -qec "sstore $* 2>/dev/null" /dev/null </dev/null | tr -d '\r' | sed -E $'s/\x1b\\[K//g'; }
@@ -26,19 +26,19 @@ done <<'END'
 query STORE ff
 query -k 0 STORE ff 0
 query --count STORE ff 0
-query STORE --input queries --id-table table
+query NAMED --input queries
 query STORE --output-radix dec ff
 query NOIDS ff
 query WIDE 000000000000000000000000000000ff
 pairs STORE
-pairs STORE --id-table table
+pairs NAMED
 join STORE OTHER
-join STORE OTHER --id-table table
-join STORE OTHER --other-id-table table
+join NAMED OTHER
+join STORE NAMED
 clusters STORE
 clusters STORE --drop
 clusters STORE --representatives
-clusters STORE --id-table table
+clusters NAMED
 dump STORE
 dump STORE --columns id,fingerprint
 scan --threads 1 --queries queries records
@@ -46,8 +46,8 @@ fingerprint --no-comments --lines queries
 fingerprint --no-comments --jsonl --id-field name objects
 fingerprint --no-comments --bits 128 --margins --lines queries
 fingerprint --weighted weights
-names table
-names table 20
+dump NAMED --no-comments
+get NAMED 2
 END
 echo "--- below the recipe, which is for programs"
 sstore fingerprint --lines --header always queries | sed 1s/unicode=.*//
@@ -88,4 +88,3 @@ exits 2 sstore add --if-new --json --header always STORE two 2>&1
 exits 2 sstore add --header always STORE two 2>&1
 exits 2 sstore fingerprint --format rec --header always queries 2>&1
 exits 2 sstore fingerprint --recipe --header always 2>&1
-exits 2 sstore names --from queries --header always table 2>&1

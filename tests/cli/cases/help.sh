@@ -19,7 +19,7 @@ for command in $(sstore --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
 done
 exits 2 sstore help build query 2>&1
 echo "--- what a first use of texts needs is in the short help; no line has only spaces"
-sstore help fingerprint | sed -nE 's/^ +--(jsonl|lines|text-field|id-field|id-table|skip-bad)\b.*/\1/p'
+sstore help fingerprint | sed -nE 's/^ +--(jsonl|lines|text-field|id-field|skip-bad)\b.*/\1/p'
 for command in $(sstore --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
     { sstore $command --help=all; sstore $command --help; } | grep -c '^ \+$' | grep -vx 0
 done

@@ -3,8 +3,6 @@
 exec 2>&1
 kills=$([ -n "${SSTORE_TEST_LONG:-}" ] && echo 300 || echo 30)
 RANDOM=${SSTORE_TEST_SEED:-$RANDOM}
-mkdir files
-for i in {1..400}; do echo "the text number $i of $((i % 20))" >files/$i; done
 seq 60000 | awk '{ printf "word%d word%d word%d\n", $1 % 30000, $1 % 20000, $1 * 7 % 25000 }' >words
 clustered 20000 5 | sstore build --quiet -k 3 STORE
 export SOURCE_DATE_EPOCH=1700000000
@@ -47,5 +45,4 @@ kill_often()
 }
 kill_often table sstore idf --lines --shingle 1 table words
 kill_often page.html sstore report STORE -o page.html
-kill_often names sh -c 'rm -f names && exec sstore fingerprint --recursive --id-table names files'
 ls

@@ -98,5 +98,4 @@ exits 1 sstore add STORE none
 echo 7 | sstore remove --ids STORE -
 echo "--- a store in the place of a file"
 exits 1 sstore collect STORE
-exits 1 sstore names STORE
 exits 1 sstore scan --queries STORE text

@@ -15,8 +15,7 @@ done < <(head -12 input)
 sstore scan --queries others input others >matches
 seq 20000 | awk '{ print $1 "\t" $1 % 1000 }' >edges
 seq 0 300 >ids
-seq 0 20000 | awk '{ print $1 "\tthe name of " $1 }' | sstore names --from - table
-sed 's/-$/7/' matches >matches-with-ids
+awk '{ print $1 "\tthe name of " NR }' input | sstore build --quiet --names NAMED
 sstore --help >help
 sed -n 's/^  \([a-z]*\)  .*/\1/p' help >commands
 
@@ -30,28 +29,27 @@ forms()
     query) printf '%s\n' '-k 64 STORE 1' '-k 64 --json STORE 1' '-k 64 --output-radix=dec STORE 1' '--header=always -k 64 STORE 1' \
                          '--count STORE 1' '--count --json STORE 1' \
                          '--explain STORE 1' '--nearest STORE 1' '--nearest --json STORE 1' '--input=input STORE' \
-                         '--input=input --json STORE' '--id-table=table --input=input STORE' '-k 64 --id-table=table --json STORE 1' '--input=input --count STORE' '--limit=1 -k 64 STORE 1' '--output-radix=dec -k 64 STORE 1' \
+                         '--input=input --json STORE' '--input=input NAMED' '-k 64 --json NAMED 1' '--input=input --count STORE' '--limit=1 -k 64 STORE 1' '--output-radix=dec -k 64 STORE 1' \
                          '-k 64 --query-ids --id=0 STORE' '-k 64 --query-ids --id=0 --json STORE' '-k 64 --group --also=OTHER --id=0 STORE' ;;
-    get) printf '%s\n' 'STORE 0' '--json STORE 0' '--header=always STORE 0' '--output-radix=dec STORE 0' '--input=ids STORE' ;;
+    get) printf '%s\n' 'STORE 0' '--json STORE 0' '--header=always STORE 0' '--output-radix=dec STORE 0' '--input=ids STORE' 'NAMED 0' '--json NAMED 0' ;;
     scan) printf '%s\n' '--queries=others others' '--queries=others --no-ids others' '--header=always --queries=others others' ;;
-    collect) printf '%s\n' 'matches' '--memory=64M matches matches' '--id-table=table matches-with-ids' '--header=always matches' ;;
-    pairs) printf '%s\n' '-k 16 STORE' '-k 16 --json STORE' '-k 16 --id-table=table STORE' '-k 16 --header=always STORE' ;;
+    collect) printf '%s\n' 'matches' '--memory=64M matches matches' '--header=always matches' ;;
+    pairs) printf '%s\n' '-k 16 STORE' '-k 16 --json STORE' '-k 16 NAMED' '-k 16 --header=always STORE' ;;
     clusters) printf '%s\n' '-k 16 STORE' '-k 16 --json STORE' '-k 16 --header=always STORE' '-k 16 --drop STORE' '-k 16 --drop --json STORE' \
                             '--representatives STORE' '--representatives --json STORE' '--singles STORE' \
                             '--singles --json STORE' '--edges edges' '--edges edges --json' \
                             '--edges edges --drop' '--edges edges --representatives' \
-                            '--id-table=table STORE' '--id-table=table --edges edges' ;;
-    join) printf '%s\n' 'STORE OTHER' '--json STORE OTHER' '--id-table=table --other-id-table=table STORE OTHER' '--header=always STORE OTHER' ;;
+                            'NAMED' ;;
+    join) printf '%s\n' 'STORE OTHER' '--json STORE OTHER' 'NAMED OTHER' '--header=always STORE OTHER' ;;
     plan) printf '%s\n' '-n 10M' '-n 10M --json' '-n 10M --all' '-n 10M --all --json' '-n 10M --html -' ;;
     report) printf '%s\n' 'STORE -o -' 'STORE --output=-' '--clusters --queries=others STORE -o -' \
-                          '--clusters --id-table=table STORE -o -' ;;
+                          '--clusters NAMED -o -' ;;
     stat) printf '%s\n' 'STORE' '--json STORE' 'MANY' '--json MANY' ;;
     verify) printf '%s\n' 'STORE' '--all STORE' ;;
-    dump) printf '%s\n' 'STORE' '--format=text STORE' '--format=rec STORE' '--format=u64 STORE' '--format=jsonl STORE' '--format=npy STORE' '--format=npy-bytes STORE' '--header=always STORE' ;;
+    dump) printf '%s\n' 'STORE' '--format=text STORE' '--format=rec STORE' '--format=u64 STORE' '--format=jsonl STORE' '--format=npy STORE' '--format=npy-bytes STORE' '--header=always STORE' 'NAMED' '--format=jsonl NAMED' ;;
     fingerprint) printf '%s\n' 'text' '--lines text' '--format rec text' '--recipe' '--weighted features' '--margins text' '--header=always text' ;;
     dedup) printf '%s\n' '--quiet --lines text' '--quiet --files text' '--quiet --files --null text' '--quiet --lines --dry-run text text' ;;
     idf) printf '%s\n' '- text' ;;
-    names) printf '%s\n' 'table' 'table 3' '--header=always table' ;;
     *) echo "FAILED: $1 has no forms in this test" >&2 ;;
     esac
     printf '%s\n' --help --help=all --usage --version

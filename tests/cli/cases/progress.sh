@@ -9,8 +9,6 @@ gzip -k input
 seq 0 300 >ids
 sstore scan --queries others input others >matches
 seq 20000 | awk '{ print $1 "\t" $1 % 1000 }' >edges
-seq 10000 | awk '{ print $1 "\t" $1 % 1000 }' >id-lines
-sstore names --from id-lines table
 echo >checked
 check() # COMMAND...: at least one object, the fractions of all of them ascend, and the answers are the same
 {
@@ -44,8 +42,6 @@ check dedup --lines input.gz
 check dedup --strict --keep last --lines input
 check dedup --files input others
 check fingerprint --lines input.gz
-check names --from id-lines NEW
-check names table
 check fingerprint input others
 check idf --lines NEW input.gz
 check reindex --all STORE

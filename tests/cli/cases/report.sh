@@ -49,14 +49,11 @@ sstore clusters STORE | awk -v largest="$(<largest)" '$1 == largest { print $2 }
 done
 removable=$(jq '.clusters | .record_count - .cluster_count' data)
 [ "$removable" = "$(sstore clusters --drop STORE | wc -l)" ] || echo "FAILED: $removable could be removed"
-sstore dump STORE | cut -f 2 | sort -nu | awk '{ print $1 "\t<name> " $1 }' | sstore names --from - names
-sstore report STORE -o named.html --clusters --id-table names
+sstore dump STORE | awk '{ print $1 "\t<name> " $2 }' | sstore build --quiet --names -k "$(sstore stat --json STORE | jq .distance)" NAMED
+sstore report NAMED -o named.html --clusters
 sstore clusters STORE | awk -v largest="$(<largest)" '$1 == largest { print "\\u003cname\\u003e " $3 }' | head -5 | while read -r name; do
     grep -qF "\"id\":\"$name\"" named.html || echo "FAILED: $name is not there"
 done
-echo 1 | awk '{ print $1 "\tother" }' | sstore names --from - few
-exits 1 sstore report STORE -o few.html --clusters --id-table few 2>/dev/null
-absent few.html
 echo "--- of a store of up to about a million records, also without --clusters; or from a sample"
 sstore report STORE -o unasked.html
 sstore report STORE -o all.html --clusters=all
@@ -70,8 +67,8 @@ grep -q "\"is_sample\":true,\"sampled_count\":$(wc -l <distinct),\"near_count\":
 grep -oE '"fingerprint":"[0-9a-f]{16}' data | cut -d'"' -f4 >shown
 sort -u shown | comm -23 - distinct
 wc -l <shown | awk '{ print ($1 >= 10 && $1 <= 25 ? "examples" : "FAILED: " $1) }'
-sstore dump SAMPLED | awk '{ print $2 "\tname " $2 }' | sort -n | sstore names --from - own-names
-sstore report SAMPLED -o - --clusters=sample --id-table own-names | grep -o '"id":"name [0-9]*"' | wc -l | awk '{ print ($1 >= 10 ? "names" : "FAILED: " $1) }'
+sstore dump SAMPLED | awk '{ print $1 "\tname " $2 }' | sstore build --quiet --names -k 5 SAMPLED-NAMES
+sstore report SAMPLED-NAMES -o - --clusters=sample | grep -o '"id":"name [0-9]*"' | wc -l | awk '{ print ($1 >= 10 ? "names" : "FAILED: " $1) }'
 head -500 distinct | sstore remove --quiet --no-compact SAMPLED
 sstore report SAMPLED -o - --clusters=sample | grep -q "\"sampled_count\":$(($(wc -l <distinct) - 500))," || echo "FAILED: removed ones are counted"
 for count in 0 1; do

@@ -5,7 +5,7 @@ sstore stat STORE |
 echo "--- json"
 sstore stat --json STORE >json
 wc -l <json
-grep -o '^{"record_count":4,"distinct_count":3,"removed_count":0,"fingerprint_bits":64,"has_ids":true,"distance":3,"words":\[{"radius":3,"table_count":3,"plan":"24:1,20:0,20:0"}\]' json
+grep -o '^{"record_count":4,"distinct_count":3,"removed_count":0,"fingerprint_bits":64,"has_ids":true,"has_names":false,"name_count":0,"distance":3,"words":\[{"radius":3,"table_count":3,"plan":"24:1,20:0,20:0"}\]' json
 grep -o '"key_mask":"[0-9a-f]*","prefix_bits":[0-9]*,"radius":[0-9]*,"block_count":[0-9]*' json
 grep -o '"[a-z_]*":' json | sort -u | tr -d '":' | tr '\n' ' '
 echo

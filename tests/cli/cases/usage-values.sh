@@ -16,7 +16,7 @@ exits 2 sstore build --compression lzma STORE
 exits 2 sstore build --radix oct STORE
 exits 2 sstore build --columns '' STORE
 exits 2 sstore build --columns id STORE
-exits 2 sstore build --columns fingerprint,name STORE
+exits 2 sstore build --columns fingerprint,title STORE
 exits 2 sstore build --columns fingerprint,,id STORE
 exits 2 sstore build --columns fingerprint,id,id STORE
 exits 2 sstore build --columns "fingerprint$(printf ',-%.0s' {1..64})" STORE
