@@ -11,7 +11,6 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import Optional
 
 import imagehash
-import numpy as np
 from PIL import Image
 
 import sstore
@@ -19,14 +18,13 @@ import sstore
 SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tiff"}
 
 
-def fingerprint(path: pathlib.Path, size: int) -> Optional[bytes]:
+def fingerprint(path: pathlib.Path, size: int) -> Optional[imagehash.ImageHash]:
     """The perceptual hash of an image, size * size bits; None if it cannot be read."""
     try:
         with Image.open(path) as image:
-            bits = imagehash.phash(image, hash_size=size).hash
+            return imagehash.phash(image, hash_size=size)
     except OSError:
         return None
-    return np.packbits(bits).tobytes()
 
 
 def main() -> None:

@@ -172,13 +172,44 @@ def test_hints_of_texts(folder: pathlib.Path, items: list[str], hint: str) -> No
             sstore.build(folder / "a", [1] * len(items), form)
 
 
-def test_hint_of_image_hashes(folder: pathlib.Path, rng: np.random.Generator) -> None:
-    hashes: Any = [imagehash.ImageHash(row) for row in rng.integers(0, 2, (5, 8, 8)).astype(bool)]
-    with pytest.raises(TypeError, match=r"found ImageHash: \[item.hash for item in items\] are the bits"):
-        sstore.build(folder / "a", hashes)
-    sstore.build(folder / "a", [item.hash for item in hashes])
-    with sstore.open(folder / "a") as store:
-        assert sorted(store.records().fingerprint.tolist()) == sorted(int(str(item), 16) for item in hashes)
+def test_hashes_of_images(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    """Objects of imagehash, and what pdqhash returns, alone and in sequences, also with rows that cannot be read."""
+
+    def built(form: Any, **options: Any) -> sstore.Store:
+        sstore.build(folder / "a", form, replace=True, **options)
+        return sstore.open(folder / "a")
+
+    def rows_of(store: sstore.Store) -> list[tuple[int, int]]:
+        records = store.records()
+        joined = records.fingerprint.astype(">u8").reshape(-1, store.words)
+        return sorted((id_, int.from_bytes(row.tobytes(), "big")) for id_, row in zip(records.id.tolist(), joined))
+
+    for side in (8, 16):
+        squares = rng.integers(0, 2, (5, side, side)).astype(bool)
+        hashes: Any = [imagehash.ImageHash(square) for square in squares]
+        multi: Any = imagehash.ImageMultiHash(hashes)
+        pdq: Any = [(square.reshape(-1).astype(np.uint8), 100 - i) for i, square in enumerate(squares)]
+        expected = [(i, int(str(item), 16)) for i, item in enumerate(hashes)]
+        column = np.empty(len(hashes), object)
+        column[:] = hashes
+        for form in (hashes, tuple(hashes), column, pandas.Series(column), multi, pdq):
+            with built(form) as store:
+                assert rows_of(store) == expected
+                for one, (id_, fingerprint) in zip(hashes + pdq, expected * 2):
+                    assert store.query(one, 0).id.tolist() == store.nearest(one).id.tolist() == [id_]
+                    assert store.query(one).id.tolist() == store.query(fingerprint).id.tolist()
+                    assert store.count(one, 0) == 1 and sstore.hamming_distance(one, squares[id_].reshape(-1)) == 0
+                assert store.query_batch(form, 0).id.tolist() == list(range(5))
+                with pytest.raises(TypeError, match="segment_hashes"):
+                    store.query(multi)
+        bad = sstore.BadRows()
+        some: Any = ([hashes[0], None, *hashes[2:]], [pdq[0], (None, 0), *pdq[2:]])
+        for form in some:
+            with built(form, skip_bad=bad) as store:
+                assert rows_of(store) == expected[:1] + expected[2:]
+        assert [row.row for row in bad.rows] == [1, 1]
+        with pytest.raises(TypeError, match="segment_hashes"):
+            sstore.build(folder / "b", [multi])
 
 
 def test_ids_of_a_table(folder: pathlib.Path) -> None:

@@ -27,11 +27,22 @@ class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: Any = None) -> Any: ...
 
 
+class _ImageHash(Protocol):
+    """Such as imagehash.ImageHash."""
+
+    @property
+    def hash(self) -> npt.NDArray[Any]: ...
+
+
 ArrowArray = Union[_ArrowStream, _ArrowArray]
+# A hash of an image: of imagehash; or of pdqhash, with its quality.
+_HashOfImage = Union[_ImageHash, tuple[npt.NDArray[Any], Any]]
 # What is taken as an array of fingerprints or ids.
-ArrayLike = Union[npt.NDArray[Any], Sequence[int], Sequence[bytes], Sequence[npt.NDArray[Any]], ArrowArray]
+ArrayLike = Union[
+    npt.NDArray[Any], Sequence[int], Sequence[bytes], Sequence[npt.NDArray[Any]], Sequence[_HashOfImage], ArrowArray
+]
 # What is taken as a single fingerprint.
-Fingerprint = Union[int, bytes, npt.NDArray[Any]]
+Fingerprint = Union[int, bytes, npt.NDArray[Any], _HashOfImage]
 
 
 MAX_WORDS = int(lib.SSTORE_MAX_WORDS)
@@ -243,12 +254,21 @@ def _float_hint(name: str) -> str:
     return _FLOAT_HINT % ("id" if name in NUMBERS else "simhash")
 
 
+def unwrapped(item: Any) -> Any:
+    """The bits of a hash of imagehash, or of what pdqhash returns; anything else as it is."""
+    bits = getattr(item, "hash", None)
+    if isinstance(bits, np.ndarray):
+        return bits
+    is_pdq = isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], np.ndarray) and np.ndim(item[1]) == 0
+    return item[0] if is_pdq else item
+
+
 def _hint_of(name: str, item: object) -> str:
     """What to do about items of another kind, by one of them."""
     if isinstance(item, (float, np.floating)):
         return _float_hint(name)
-    if hasattr(item, "hash") and name not in NUMBERS:
-        return ": [item.hash for item in items] are the bits of hashes of imagehash"
+    if hasattr(item, "segment_hashes") and name not in NUMBERS:
+        return ": an ImageMultiHash has several fingerprints, item.segment_hashes; give each the id of the picture"
     if not isinstance(item, str):
         return ""
     if name in NUMBERS:
@@ -341,6 +361,7 @@ def _of_lists(items: Sequence[Any], name: str, count: Optional[int]) -> Words:
 
 def of_sequence(values: Any, name: str, count: Optional[int]) -> Words:
     try:
+        values = getattr(values, "segment_hashes", values)  # of an imagehash.ImageMultiHash
         items = None if isinstance(values, (str, bytes, bytearray, Mapping, Set)) else list(values)
     except TypeError:
         items = None
@@ -348,6 +369,8 @@ def of_sequence(values: Any, name: str, count: Optional[int]) -> Words:
         hint = _PATH_HINT if isinstance(values, (str, os.PathLike)) else ""
         raise TypeError(f"{name}: expected an array or a sequence of int, found {type(values).__name__}{hint}")
     if items and name not in NUMBERS:
+        if unwrapped(items[0]) is not items[0]:
+            items = [unwrapped(item) for item in items]
         if isinstance(items[0], bytes):
             return _of_byte_strings(items, name, count)
         if isinstance(items[0], np.ndarray) and items[0].ndim > 0:
@@ -374,7 +397,7 @@ def of_sequence(values: Any, name: str, count: Optional[int]) -> Words:
 
 def one(value: Any, name: str, count: Optional[int]) -> Words:
     """A single fingerprint, as an array of its words, with zeros behind its own bits."""
-    return with_padding(_one(value, name, count), name, count)
+    return with_padding(_one(unwrapped(value), name, count), name, count)
 
 
 def _one(value: Any, name: str, count: Optional[int]) -> Words:

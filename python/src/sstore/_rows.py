@@ -29,6 +29,7 @@ from sstore._arrays import (
     one,
     pointer,
     rows_of_view,
+    unwrapped,
     with_padding,
     words_of,
 )
@@ -91,7 +92,7 @@ def is_null(item: object) -> bool:
 def _common_words(items: Sequence[Any]) -> int:
     """The words that most of some items have; those of ints are 1."""
     found: Counter[int] = Counter()
-    for item in items:
+    for item in map(unwrapped, items):
         if isinstance(item, bytes) and len(item) % 8 == 0 and 1 <= len(item) // 8 <= MAX_WORDS:
             found[len(item) // 8] += 1
         elif isinstance(item, np.ndarray) and item.ndim > 0:

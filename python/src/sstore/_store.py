@@ -12,7 +12,7 @@ from typing import Any, Literal, Optional, Union
 import numpy as np
 import numpy.typing as npt
 
-from sstore._arrays import ArrayLike, Fingerprint, Padded, int_of, one, pointer, word, words_by_recipe
+from sstore._arrays import ArrayLike, Fingerprint, Padded, int_of, one, pointer, unwrapped, word, words_by_recipe
 from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, limit_of, number_of, result, size_of
 from sstore._columns import (
     CLUSTER_COLUMNS,
@@ -479,6 +479,7 @@ class Store:
             count = lib.sspy_query(cursor.native, fingerprint, distance, nearest, limit, answer)
         except (OverflowError, TypeError):
             cursors.append(cursor)
+            fingerprint = unwrapped(fingerprint)
             if isinstance(fingerprint, (bytes, np.ndarray)):
                 return self._query_wide(fingerprint, distance, nearest, limit)
             number_of(distance, "max_distance" if nearest else "distance", lib.SSTORE_MAX_DISTANCE)
@@ -516,7 +517,8 @@ class Store:
                 complement. Or an array of shape (words,) of 64-bit integers, the most significant word first. Or bytes,
                 the most significant first: bytes, or an array of uint8 of shape (8 * words,). In a store that
                 `sstore build --pad` made, all these have zeros behind the bits that a fingerprint had; bytes, and
-                arrays of bytes or of single bits, can be without the zeros.
+                arrays of bytes or of single bits, can be without the zeros. Or a hash of imagehash, or what pdqhash
+                returns.
             distance: in bits, 0 to 64 for each word; None: the store's own.
             limit: only the first ones, at least 1; None: all. Of a fingerprint with many ids, no more are read.
                 count() tells how many there are.

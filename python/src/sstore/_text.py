@@ -25,6 +25,7 @@ from sstore._arrays import (
     one,
     pointer,
     rows_of_view,
+    unwrapped,
     word,
 )
 from sstore._call import Call, number_of
@@ -467,6 +468,7 @@ def hamming_distance(a: Fingerprint, b: Fingerprint) -> int:
     Raises:
         ArgumentError: a or b is not a number of 64 bits, or they have different widths.
     """
+    a, b = unwrapped(a), unwrapped(b)
     if not isinstance(a, (bytes, np.ndarray)) and not isinstance(b, (bytes, np.ndarray)):
         return bin(word(a, "a") ^ word(b, "b")).count("1")
     if not isinstance(a, (bytes, np.ndarray)):

@@ -368,6 +368,7 @@ def build(
             Fingerprints of more than 64 bits: an array of integers of shape (n, words), the most significant word
             first, or of uint8 of shape (n, 8 * words), or a sequence of arrays of one of these; bytes of a length of 8
             * words; a sequence of int, with `bits`; or Arrow's binary, or lists of fixed size of 64-bit integers.
+            Hashes of images: a sequence of imagehash.ImageHash, or of what pdqhash.compute() returns.
             An array of 64 * words columns that are all 0 or 1, or bool, has single bits, as imagehash makes. An array
             of 64-bit integers of words + 1 columns has fingerprints and ids, as in a .npy file, if `bits` is given;
             two columns need it. Negative numbers of 64 bits are two's complement; those of fewer bits, such as int32,
