@@ -372,6 +372,13 @@ int sspy_get(sstore_cursor *cursor, const uint64_t *ids, size_t count, sspy_colu
     return status_of(status, status == SSTORE_STOPPED, error);
 }
 
+int sspy_get_named(sstore_cursor *cursor, const sstore_name *names, size_t count, sspy_columns *columns,
+                   sstore_error *error)
+{
+    const sstore_status status = sstore_get_named(cursor, names, count, keep_record, columns, error);
+    return status_of(status, status == SSTORE_STOPPED, error);
+}
+
 int sspy_collection_add(sstore_collection *collection, const uint64_t *queries, const uint64_t *fingerprints,
                         uint32_t words, const uint64_t *ids, size_t count, sstore_error *error)
 {
@@ -404,7 +411,7 @@ void sspy_free(void *memory)
 
 /* ----- texts ----- */
 
-int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begin, size_t end,
+int sspy_fingerprint_texts(const char *data, const int64_t *begins, const int64_t *ends, size_t begin, size_t end,
                            const sstore_text_options *options, uint64_t *fingerprints, bool *has_features,
                            sstore_error *error)
 {
@@ -413,8 +420,8 @@ int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begi
     sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
     sstore_status status = sstore_fingerprinter_create(options, &fingerprinter, error);
     for (size_t i = begin; i < end && status == SSTORE_OK; i++) {
-        status = sstore_fingerprinter_text(fingerprinter, data + offsets[i], (size_t)(offsets[i + 1] - offsets[i]),
-                                           &result, NULL, error);
+        const size_t size = ends[i] > begins[i] ? (size_t)(ends[i] - begins[i]) : 0;
+        status = sstore_fingerprinter_text(fingerprinter, data + begins[i], size, &result, NULL, error);
         if (status != SSTORE_OK)
             break;
         memcpy(fingerprints + words * i, result.fingerprint, words * sizeof *fingerprints);
@@ -422,6 +429,112 @@ int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begi
     }
     sstore_fingerprinter_free(fingerprinter);
     return (int)status;
+}
+
+void sspy_copy_texts(const char *data, const int64_t *begins, const int64_t *ends, size_t count, char *to,
+                     const int64_t *targets)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (ends[i] > begins[i])
+            memcpy(to + targets[i], data + begins[i], (size_t)(ends[i] - begins[i]));
+    }
+}
+
+/* Write a character as UTF-8. Returns its end; NULL if it is none. */
+static char *encode(uint32_t c, char *to)
+{
+    if (c < 0x80) {
+        *to++ = (char)c;
+        return to;
+    }
+    if (c >= 0xdc80 && c <= 0xdcff) {
+        *to++ = (char)(c - 0xdc00);
+        return to;
+    }
+    if ((c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
+        return NULL;
+    const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3; /* bytes after the first one */
+    static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
+    *to++ = (char)(lead[more] | c >> 6 * more);
+    for (int i = more - 1; i >= 0; i--)
+        *to++ = (char)(0x80 | (c >> 6 * i & 0x3f));
+    return to;
+}
+
+size_t sspy_encode_texts(const uint32_t *characters, size_t width, size_t count, char *data, int64_t *ends)
+{
+    char *to = data;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t *const text = characters + i * width;
+        size_t length = width;
+        while (length > 0 && text[length - 1] == 0)
+            length--;
+        for (size_t j = 0; j < length; j++) {
+            to = encode(text[j], to);
+            if (to == NULL)
+                return i;
+        }
+        ends[i] = to - data;
+    }
+    return count;
+}
+
+/* Read the character at `at`, which is in UTF-8. Returns its end. */
+static const unsigned char *decode(const unsigned char *at, uint32_t *character)
+{
+    const unsigned char first = *at++;
+    const int more = first < 0xc0 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+    uint32_t c = more == 0 ? first : first & (0x3fu >> more);
+    for (int i = 0; i < more; i++)
+        c = c << 6 | (*at++ & 0x3f);
+    *character = c;
+    return at;
+}
+
+void sspy_decode_texts(const char *data, const int64_t *begins, const int64_t *ends, size_t count, size_t width,
+                       uint32_t *characters)
+{
+    memset(characters, 0, count * width * sizeof *characters);
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *at = (const unsigned char *)data + begins[i];
+        const unsigned char *const end = (const unsigned char *)data + ends[i];
+        for (size_t j = 0; j < width && at < end; j++)
+            at = decode(at, &characters[i * width + j]);
+    }
+}
+
+/* Where names go. */
+typedef struct name_target {
+    int64_t *begins, *ends;
+    sspy_bytes *bytes;
+} name_target;
+
+static int keep_name(void *context, size_t index, uint64_t id, const sstore_name *name)
+{
+    const name_target *target = context;
+    sspy_bytes *bytes = target->bytes;
+    (void)id;
+    if (bytes->capacity - bytes->size < name->size) {
+        const size_t capacity = bytes->capacity + bytes->capacity / 2 + name->size;
+        char *data = realloc(bytes->data, capacity);
+        if (data == NULL)
+            return 1;
+        bytes->data = data;
+        bytes->capacity = capacity;
+    }
+    memcpy(bytes->data + bytes->size, name->bytes, name->size);
+    target->begins[index] = (int64_t)bytes->size;
+    bytes->size += name->size;
+    target->ends[index] = (int64_t)bytes->size;
+    return 0;
+}
+
+int sspy_names(sstore_cursor *cursor, const uint64_t *ids, size_t count, int64_t *begins, int64_t *ends,
+               sspy_bytes *bytes, sstore_error *error)
+{
+    name_target target = {.begins = begins, .ends = ends, .bytes = bytes};
+    const sstore_status status = sstore_names(cursor, ids, count, keep_name, &target, error);
+    return status_of(status, status == SSTORE_STOPPED, error);
 }
 
 size_t sspy_read_orders(const char *data, const int64_t *offsets, size_t count, bool is_descending, uint64_t *orders)

@@ -93,6 +93,9 @@ int sspy_components_next(sstore_components *components, sspy_columns *columns, u
 int sspy_collection_report(sstore_collection *collection, sspy_columns *columns, sstore_error *error);
 /* Append the records that have one of `count` ids: query_index (of the id), fingerprint, id. */
 int sspy_get(sstore_cursor *cursor, const uint64_t *ids, size_t count, sspy_columns *columns, sstore_error *error);
+/* The same of the records whose ids have one of `count` names. */
+int sspy_get_named(sstore_cursor *cursor, const sstore_name *names, size_t count, sspy_columns *columns,
+                   sstore_error *error);
 /* Add `count` matches of fingerprints of `words` words to a collection. `ids` may be NULL. */
 int sspy_collection_add(sstore_collection *collection, const uint64_t *queries, const uint64_t *fingerprints,
                         uint32_t words, const uint64_t *ids, size_t count, sstore_error *error);
@@ -137,11 +140,36 @@ typedef struct sspy_stream_state {
 
 /* ----- texts ----- */
 
-/* Fingerprint the texts begin .. end - 1: text i is the bytes offsets[i] .. offsets[i + 1] - 1 of `data`. The options
- * must say how many bits a fingerprint has; each is as many words. has_features[i] tells whether text i has any. */
-int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begin, size_t end,
+/* Text i of an array is the bytes begins[i] .. ends[i] - 1 of `data`. There is no text if it would end before it
+ * begins. */
+
+/* Fingerprint the texts begin .. end - 1, of which those that there are not are empty. The options must say how many
+ * bits a fingerprint has; each is as many words. has_features[i] tells whether text i has any. */
+int sspy_fingerprint_texts(const char *data, const int64_t *begins, const int64_t *ends, size_t begin, size_t end,
                            const sstore_text_options *options, uint64_t *fingerprints, bool *has_features,
                            sstore_error *error);
+
+/* Copy `count` texts: text i to `to` + targets[i]. */
+void sspy_copy_texts(const char *data, const int64_t *begins, const int64_t *ends, size_t count, char *to,
+                     const int64_t *targets);
+
+/* Encode `count` texts of NumPy, each of `width` characters of 32 bits and zeros behind the last one, as UTF-8, one
+ * after the other. `data` has room for 4 * width * count bytes. Python has bytes that are not UTF-8 as U+DC80 to U+DCFF:
+ * they become these bytes. Returns `count`, or the index of the first text with something else that is no character. */
+size_t sspy_encode_texts(const uint32_t *characters, size_t width, size_t count, char *data, int64_t *ends);
+/* Decode `count` texts in UTF-8 into such characters, at most `width` of each. */
+void sspy_decode_texts(const char *data, const int64_t *begins, const int64_t *ends, size_t count, size_t width,
+                       uint32_t *characters);
+
+/* Bytes that grow. Free `data` by sspy_free(). */
+typedef struct sspy_bytes {
+    char *data;
+    size_t size, capacity;
+} sspy_bytes;
+
+/* Append the names of `count` ids to `bytes`, and set begins[i] and ends[i] of those that have one. */
+int sspy_names(sstore_cursor *cursor, const uint64_t *ids, size_t count, int64_t *begins, int64_t *ends,
+               sspy_bytes *bytes, sstore_error *error);
 
 /* Read `count` texts of numbers and dates as the command does (core/tools/documents/document_order.h): the lower
  * orders[i], the sooner text i comes. Returns their number, or the index of the first text that is neither. */

@@ -56,6 +56,7 @@ from sstore._store import (
     open,
 )
 from sstore._stream import StreamMatcher, collect, find_all
+from sstore._strings import Strings, StringsLike
 from sstore._text import (
     Hash,
     Markup,
@@ -159,6 +160,8 @@ __all__ = [
     "Store",
     "StreamMatcher",
     "StreamMatches",
+    "Strings",
+    "StringsLike",
     "TableExplanation",
     "TableStatistics",
     "text_recipe",

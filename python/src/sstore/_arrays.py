@@ -254,6 +254,11 @@ def _float_hint(name: str) -> str:
     return _FLOAT_HINT % ("id" if name in NUMBERS else "simhash")
 
 
+def is_null(item: object) -> bool:
+    """Whether it is None, NaN, or NA of pandas."""
+    return item is None or (isinstance(item, float) and item != item) or type(item).__name__ in ("NAType", "NaTType")
+
+
 def unwrapped(item: Any) -> Any:
     """The bits of a hash of imagehash, or of what pdqhash returns; anything else as it is."""
     bits = getattr(item, "hash", None)
@@ -272,7 +277,7 @@ def _hint_of(name: str, item: object) -> str:
     if not isinstance(item, str):
         return ""
     if name in NUMBERS:
-        return ": int(text) reads a number; of names, give the numbers of their rows, and keep the names elsewhere"
+        return ": int(text) reads a number; of other texts, names=texts makes names"
     if item.isdigit():
         return ": int(text) reads decimal digits, int(text, 16) hexadecimal ones"
     if re.fullmatch(r"(0x)?[0-9A-Fa-f]+", item):
@@ -465,6 +470,11 @@ class _Owned:
         self._owner = owner
 
 
+def owned(array: npt.NDArray[Any], owner: object) -> npt.NDArray[Any]:
+    """The array of memory that `owner` frees."""
+    return np.asarray(_Owned(array, owner))
+
+
 def _bytes_of_views(view: Any, name: str, owner: object) -> npt.NDArray[np.uint8]:
     """The bytes of an array of binary views, as polars has them: of shape (n, length)."""
     rows = np.frombuffer(view.buffer(1), np.uint8).reshape(-1, 16)[view.offset : view.offset + len(view)]
@@ -528,7 +538,7 @@ def of_view(view: Any, schema: Any, name: str, owner: object, count: Optional[in
         return _of_list(view, schema, name, owner, count)
     if len(view) == 0:
         return np.empty(0, np.uint64)
-    array: npt.NDArray[Any] = np.asarray(_Owned(np.frombuffer(view.buffer(1), dtype=ARROW_TYPES[kind]), owner))
+    array = owned(np.frombuffer(view.buffer(1), dtype=ARROW_TYPES[kind]), owner)
     return of_numpy(array[view.offset : view.offset + len(view)], name, count)
 
 
@@ -539,9 +549,7 @@ def _of_list(view: Any, schema: Any, name: str, owner: object, count: Optional[i
         raise ArgumentError(f"{name}: found nulls among the words of fingerprints")
     if len(view) == 0:
         return of_numpy(np.empty((0, size), np.uint64), name, count)
-    numbers: npt.NDArray[Any] = np.asarray(
-        _Owned(np.frombuffer(child.buffer(1), dtype=ARROW_TYPES[schema.child(0).format]), owner)
-    )
+    numbers = owned(np.frombuffer(child.buffer(1), dtype=ARROW_TYPES[schema.child(0).format]), owner)
     begin = child.offset + view.offset * size
     return of_numpy(numbers[begin : begin + len(view) * size].reshape(-1, size), name, count)
 

@@ -14,6 +14,7 @@ from sstore._call import Call, rows_of
 from sstore._errors import ArgumentError
 from sstore._export import arrow_of, stream_of
 from sstore._native import ffi, lib
+from sstore._strings import Strings
 
 if TYPE_CHECKING:
     import pandas
@@ -24,6 +25,7 @@ Distances = npt.NDArray[np.uint32]
 Flags = npt.NDArray[np.bool_]
 
 _SHOWN_ROWS = 10
+_OF_RECORDS = ("fingerprint", "id", "name")  # columns
 
 
 def _hex_of(fingerprint: Any) -> str:
@@ -42,12 +44,13 @@ class Columns:
     The length is the number of rows, and iterating gives the names of the columns, as with a data frame. It exports
     Arrow data (`__arrow_c_array__`, `__arrow_c_stream__`), so that pyarrow, polars, DuckDB and pandas take it over.
     Only columns of bool are copied, since Arrow packs them, and fingerprints of more than 64 bits: data frames get them
-    as bytes, the most significant first, which compare, join and sort as the fingerprints do.
+    as bytes, the most significant first, which compare, join and sort as the fingerprints do. Names, which calls with
+    names=True add, are a sstore.Strings; data frames get them as texts.
     """
 
     _hexadecimal: ClassVar[frozenset[str]] = frozenset(["fingerprint", "other_fingerprint"])
 
-    def __init__(self, columns: Mapping[str, npt.NDArray[Any]]) -> None:
+    def __init__(self, columns: Mapping[str, Any]) -> None:
         self._columns = dict(columns)
         made = self._columns.values()
         is_column = all(c.ndim == 1 or (c.ndim == 2 and c.dtype == np.uint64) for c in made)
@@ -57,15 +60,16 @@ class Columns:
                 + ", ".join(str(column.shape) for column in made)
             )
 
-    def _first(self) -> npt.NDArray[Any]:
+    def _first(self) -> Any:
         return next(iter(self._columns.values()))
 
     @property
     def columns(self) -> dict[str, npt.NDArray[Any]]:
-        """The columns by name, each of shape (n,); fingerprints of more than 64 bits have the shape (n, words)."""
+        """The columns by name: arrays of shape (n,), and of fingerprints of more than 64 bits (n, words); and names as
+        sstore.Strings."""
         return self._columns
 
-    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+    def __getitem__(self, name: str) -> Any:
         columns = self.columns
         if name not in columns:
             raise KeyError(f"there is no column {name!r}; there are {', '.join(columns)}")
@@ -84,7 +88,10 @@ class Columns:
         if not isinstance(other, Columns):
             return NotImplemented
         return self.columns.keys() == other.columns.keys() and all(
-            np.array_equal(column, other.columns[name]) for name, column in self.columns.items()
+            column == other.columns[name]
+            if isinstance(column, Strings)
+            else np.array_equal(column, other.columns[name])
+            for name, column in self.columns.items()
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -93,8 +100,13 @@ class Columns:
         """The names, and the first rows."""
         rows = [list(self.columns)]
         for i in range(min(len(self), _SHOWN_ROWS)):
-            rows.append([_hex_of(v[i]) if name in self._hexadecimal else str(v[i]) for name, v in self.columns.items()])
+            rows.append([self._cell(name, column, i) for name, column in self.columns.items()])
         return rows
+
+    def _cell(self, name: str, column: Any, row: int) -> str:
+        if isinstance(column, Strings):
+            return column.shown(row)
+        return _hex_of(column[row]) if name in self._hexadecimal else str(column[row])
 
     def __repr__(self) -> str:
         rows = self._cells()
@@ -127,14 +139,24 @@ class Columns:
         """A pandas.DataFrame that shares the columns' memory. Fingerprints of more than 64 bits are bytes, copied."""
         import pandas
 
-        made = {name: column if column.ndim == 1 else byte_strings(column) for name, column in self.columns.items()}
+        made: dict[str, Any] = {}
+        for name, column in self.columns.items():
+            if isinstance(column, Strings):
+                made[name] = pandas.Series(column.tolist(), dtype=None if column.is_utf8() else np.object_)
+            else:
+                made[name] = column if column.ndim == 1 else byte_strings(column)
         return pandas.DataFrame(made, copy=False)
 
     def to_polars(self) -> polars.DataFrame:
         """A polars.DataFrame. Fingerprints of more than 64 bits are a column of Binary."""
         import polars
 
-        made = {name: column if column.ndim == 1 else byte_strings(column) for name, column in self.columns.items()}
+        made: dict[str, Any] = {}
+        for name, column in self.columns.items():
+            if isinstance(column, Strings):
+                made[name] = polars.Series(column)
+            else:
+                made[name] = column if column.ndim == 1 else byte_strings(column)
         types = {name: polars.Binary() for name, column in self.columns.items() if column.ndim > 1}
         return polars.DataFrame(made, schema_overrides=types)
 
@@ -157,11 +179,22 @@ class _RecordColumns(Columns):
         """uint64, shape (n,). AttributeError in a store without ids."""
         return self._id("id")
 
+    @property
+    def name(self) -> Strings:
+        """The name of each id. AttributeError unless the call was given names=True."""
+        return self._name("name")
+
     def _id(self, name: str) -> Words:
         column = self.columns.get(name)
         if column is None:
             raise AttributeError("there are no ids")
         return column
+
+    def _name(self, name: str) -> Strings:
+        column: Any = self.columns.get(name)
+        if column is None:
+            raise AttributeError("there are no names: names=True adds them, in a store that has names")
+        return column  # type: ignore[no-any-return]
 
 
 class Records(_RecordColumns):
@@ -269,6 +302,11 @@ class Pairs(_RecordColumns):
         return self._id("other_id")
 
     @property
+    def other_name(self) -> Strings:
+        """The name of each other_id. AttributeError unless the call was given names=True."""
+        return self._name("other_name")
+
+    @property
     def distance(self) -> Distances:
         """uint32, shape (n,)."""
         return self.columns["distance"]
@@ -303,12 +341,12 @@ class Clusters(Records):
     @property
     def representatives(self) -> Records:
         """The representative of each cluster. With singles=True these are the records to keep."""
-        return Records({n: c[self.is_representative] for n, c in self.columns.items() if n in ("fingerprint", "id")})
+        return Records({n: c[self.is_representative] for n, c in self.columns.items() if n in _OF_RECORDS})
 
     @property
     def duplicates(self) -> Records:
         """All other records."""
-        return Records({n: c[~self.is_representative] for n, c in self.columns.items() if n in ("fingerprint", "id")})
+        return Records({n: c[~self.is_representative] for n, c in self.columns.items() if n in _OF_RECORDS})
 
 
 # ----- columns that the library fills -----
@@ -422,6 +460,14 @@ class Results(Generic[T]):
         self._call.end(False)
 
 
+def _fitted(array: Any, schema: Any) -> Any:
+    """A batch of a stream, if it has the schema of the stream."""
+    for child, wanted in zip(array.schema.children, schema.children):
+        if child.format != wanted.format:
+            raise ArgumentError(f"{child.name}: some are not UTF-8, so they are no strings; read batches one by one")
+    return array
+
+
 class Batches(Iterator[T]):
     """An iterator over results of at most batch_size rows each, for results that do not fit in memory.
 
@@ -453,8 +499,8 @@ class Batches(Iterator[T]):
         if self._is_begun:
             raise ArgumentError("these batches were read before, and can be read once: make new ones")
         self._is_begun = True
-        arrays = (arrow_of(batch.columns) for batch in self)
         schema = arrow_of(self._results.none().columns).schema
+        arrays = (_fitted(arrow_of(batch.columns), schema) for batch in self)
         return stream_of(schema, arrays).__arrow_c_stream__()
 
     def close(self) -> None:

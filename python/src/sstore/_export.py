@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sstore._native import ffi, lib
 
 
-def arrow_of(columns: Mapping[str, npt.NDArray[Any]]) -> Any:
+def arrow_of(columns: Mapping[str, Any]) -> Any:
     """A nanoarrow.c_array of structs that shares the columns' memory, except that of bool, which Arrow packs, and of
     fingerprints of several words, which become bytes, the most significant first."""
     import nanoarrow
@@ -20,6 +19,10 @@ def arrow_of(columns: Mapping[str, npt.NDArray[Any]]) -> Any:
 
     fields, children = {}, []
     for name, column in columns.items():
+        if hasattr(column, "arrow"):  # Strings
+            children.append(column.arrow())
+            fields[name] = children[-1].schema
+            continue
         column = np.ascontiguousarray(column)
         buffer: Any = column
         if column.ndim > 1:

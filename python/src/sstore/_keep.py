@@ -19,6 +19,7 @@ from sstore._arrays import (
     arrow_chunks,
     is_arrow,
     is_arrow_view,
+    is_null,
     pointer,
     word_count,
     words_of,
@@ -30,8 +31,9 @@ from sstore._errors import ArgumentError, RecipeError
 from sstore._lexicon import Features, Lexicon, Segment
 from sstore._native import ffi, lib
 from sstore._order import orders_of, orders_of_chunk
-from sstore._rows import Piece, is_null, pieces, pieces_of_chunks
+from sstore._rows import Piece, pieces, pieces_of_chunks
 from sstore._store import Store, build_distance
+from sstore._strings import TEXT_FORMATS, chunks_of
 from sstore._text import Hash, Made, Markup, Weights, made_of, made_of_chunk, recipe_of, text_options
 
 _Rows = npt.NDArray[np.int64]
@@ -41,7 +43,6 @@ _BATCH_SIZE = 1 << 20
 _DEFAULT_DISTANCE = 3
 _DROPPED_COLUMNS = {"id": "u8", "other_id": "u8", "distance": "u4"}
 _NO_TEXT_OPTIONS = ("words", 0, "sublinear", "none", "pairs", None, "xxh3")
-_TEXT_FORMATS = ("u", "U", "vu", "z", "Z", "vz", "n")  # of Arrow's C data interface
 
 
 class DroppedRows(Columns):
@@ -145,8 +146,8 @@ class _Reader:
         """The parts of a whole column."""
         if self.options is None:
             return map(_of_piece, pieces(values, None, self.count, self.bad, is_all=True))
-        if is_arrow(values) and not is_arrow_view(values):
-            return self._text_chunks(arrow_chunks(values, "texts"))
+        if is_arrow(values):
+            return self._text_chunks(chunks_of(values, "texts"))
         return self._texts(iter(values))
 
     def chunks(self, chunks: Iterable[Any]) -> Iterator[_Part]:
@@ -214,9 +215,9 @@ def _has_texts(items: Any) -> tuple[Any, bool]:
             names = ", ".join(child.name for child in schema.children)
             raise ArgumentError(f"items: text= or fingerprint= says which column of the table it is, of {names}")
         schema = schema if schema.dictionary is None else schema.dictionary
-        return stream, schema.format in _TEXT_FORMATS
+        return stream, schema.format in TEXT_FORMATS
     if isinstance(items, np.ndarray) and items.dtype != np.object_:
-        return items, items.dtype.kind in "US"
+        return items, items.dtype.kind in "UST"
     some = iter(items)
     looked_at = []
     for item in some:

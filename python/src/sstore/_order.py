@@ -17,6 +17,7 @@ from sstore._arrays import (
     indexes_of_view,
     is_arrow,
     is_arrow_view,
+    is_null,
     nulls_of_view,
     pointer,
     rows_of_view,
@@ -24,7 +25,6 @@ from sstore._arrays import (
 from sstore._columns import Flags
 from sstore._errors import ArgumentError
 from sstore._native import ffi, lib
-from sstore._rows import is_null
 
 _LAST = np.uint64((1 << 64) - 1)  # the order of what has no value
 _SIGN = np.uint64(1 << 63)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ from sstore._arrays import (
     arrow_stream,
     empty,
     is_arrow,
+    is_arrow_view,
+    is_null,
     of_numpy,
     of_sequence,
     of_view,
@@ -36,17 +38,22 @@ from sstore._arrays import (
 from sstore._doubt import BadRows, DoubtWarning, warn
 from sstore._errors import ArgumentError
 from sstore._native import ffi, lib
+from sstore._strings import Strings, joined, strings_of, strings_of_chunk
 
 _RowNumbers = npt.NDArray[np.int64]
+#: Names of all rows, or whether the table has them.
+Names = Union[bool, Strings]
 _FINGERPRINT = ("fingerprint", "fingerprints")
 _ID = ("id", "ids")
+_NAME = ("name", "names")
+_MAX_NAME_BYTES = int(lib.SSTORE_MAX_NAME_BYTES)
 
 
 class Piece(NamedTuple):
     """Records of a part of an input.
 
     Attributes:
-        fingerprints, ids: of the rows that can be read; ids if there are any.
+        fingerprints, ids, names: of the rows that can be read; ids and names if there are any.
         rows: the numbers of these rows in the part, if others were skipped; None: all.
         row_count: rows of the part, with those that were skipped.
         fault: the first of these that is not null, and why it cannot be read; None: there is none.
@@ -57,6 +64,7 @@ class Piece(NamedTuple):
     rows: Optional[_RowNumbers]
     row_count: int
     fault: Optional[str] = None
+    names: Optional[Strings] = None
 
     def numbers(self) -> _RowNumbers:
         """The numbers of the rows that can be read."""
@@ -67,11 +75,11 @@ class _Column(NamedTuple):
     """A column of a part, without the rows that cannot be read, and why they cannot."""
 
     name: str
-    values: Words
+    values: Any  # Words, or Strings of names
     row_count: int
     faults: dict[int, Exception]
 
-    def of(self, rows: Optional[_RowNumbers]) -> Words:
+    def of(self, rows: Optional[_RowNumbers]) -> Any:
         """The values of some of the rows that can be read."""
         if rows is None:
             return self.values
@@ -82,11 +90,6 @@ class _Column(NamedTuple):
 
 
 # ----- rows that cannot be read -----
-
-
-def is_null(item: object) -> bool:
-    """Whether it is None, NaN, or NA of pandas."""
-    return item is None or (isinstance(item, float) and item != item) or type(item).__name__ in ("NAType", "NaTType")
 
 
 def _common_words(items: Sequence[Any]) -> int:
@@ -244,6 +247,53 @@ def _of_table(
     )
 
 
+def _of_names(names: Strings, bad: Optional[BadRows]) -> _Column:
+    """A column of names, without those that the library refuses. No more of these are told than are allowed."""
+    sizes, is_null = names.sizes, names.is_null
+    is_bad = is_null | (sizes == 0) | (sizes > _MAX_NAME_BYTES) | names.contain(b"\0") | names.contain(b"\n")
+    faults: dict[int, Exception] = {}
+    for row in np.flatnonzero(is_bad).tolist():
+        if is_null[row]:
+            faults[row] = TypeError("names: null")
+        elif sizes[row] == 0 or sizes[row] > _MAX_NAME_BYTES:
+            faults[row] = ArgumentError(f"names: expected 1 to {_MAX_NAME_BYTES} bytes, found {sizes[row]}")
+        else:
+            faults[row] = ArgumentError(f"names: expected a text without null bytes and newlines, found {names[row]!r}")
+        if bad is None or not bad.has_room(len(faults)):
+            break
+    return _Column("names", names[~is_bad] if faults else names, len(names), faults)
+
+
+def _names_of_table(chunk: Any) -> Strings:
+    """The names of a chunk of a table."""
+    found = _names(chunk)
+    at = next((found.index(one_name) for one_name in _NAME if one_name in found), None)
+    if at is None:
+        raise ArgumentError(f'names: expected a column "name", or names=, found {found}')
+    child, begin = chunk.child(at), chunk.offset
+    return strings_of_chunk(child if len(child) == len(chunk) else child[begin : begin + len(chunk)], "names")
+
+
+def all_names(values: Any) -> Strings:
+    """Names: an array of texts, or a table with a column of them."""
+    if is_arrow(values) and not isinstance(values, (np.ndarray, Strings)) and not is_arrow_view(values):
+        with arrow_stream(values, "names") as stream:
+            if stream.get_schema().format == "+s":
+                return joined([_names_of_table(chunk) for chunk in stream])
+            return joined([strings_of_chunk(chunk, "names") for chunk in stream])
+    return strings_of(values, "names")
+
+
+def check_names(names: Strings) -> None:
+    """Refuse texts that are no names."""
+    _report([_of_names(names, None)], 0, None)
+
+
+def _check_count(name: str, count: int, row_count: int) -> None:
+    if count != row_count:
+        raise ArgumentError(f"{name}: expected as many as fingerprints, found {count} and {row_count}")
+
+
 def _names(chunk: Any) -> list[str]:
     return [child.name for child in chunk.schema.children]
 
@@ -378,51 +428,58 @@ def pieces(
     count: Optional[int] = None,
     bad: Optional[BadRows] = None,
     is_all: bool = False,
+    names: Names = False,
 ) -> Iterator[Piece]:
     """Records in pieces, each without a copy if it is an array of 64-bit integers. The end is an error if no row can be
     read; if this is not all of an input, rows may all be null.
 
     Fingerprints have `count` words: the arrays have the shape (n,) for 1, and (n, words) otherwise. None: as many as
     the first piece has. A table of Arrow has the columns "fingerprint" and, optionally, "id"; an array of words may
-    have a column more for ids.
+    have a column more for ids. `names` are all names, or whether there are any, in the column "name" of the table.
     """
-    return _some_of(_all_pieces(fingerprints, ids, count, bad), is_all)
+    return _some_of(_all_pieces(fingerprints, ids, count, bad, names), is_all)
 
 
 def pieces_of_chunks(chunks: Iterable[Any], count: Optional[int], bad: Optional[BadRows]) -> Iterator[Piece]:
     """Fingerprints that come as Arrow arrays, each as a piece."""
-    return _some_of(_pieces_of(chunks, count, bad), True)
+    return _some_of(_pieces_of(chunks, count, bad, False), True)
 
 
-def _all_pieces(fingerprints: Any, ids: Optional[Any], count: Optional[int], bad: Optional[BadRows]) -> Iterator[Piece]:
+def _all_pieces(
+    fingerprints: Any, ids: Optional[Any], count: Optional[int], bad: Optional[BadRows], names: Names
+) -> Iterator[Piece]:
     if ids is None:
         fingerprints, ids = _parted(fingerprints, count)
     if ids is not None or not is_arrow(fingerprints):
         columns = [_whole(fingerprints, "fingerprints", count, bad)]
+        row_count = columns[0].row_count
         if ids is not None:
             columns.append(_whole(ids, "ids", 1, bad))
-            if columns[0].row_count != columns[1].row_count:
-                raise ArgumentError(
-                    f"ids: expected as many as fingerprints, found {columns[1].row_count} and {columns[0].row_count}"
-                )
+            _check_count("ids", columns[1].row_count, row_count)
+        if names is True:
+            raise TypeError('names: expected a name for each record, in names= or in the column "name" of a table')
+        if names is not False:
+            _check_count("names", len(names), row_count)
+            columns.append(_of_names(names, bad))
         yield _piece(columns, 0, count, bad)
         return
     with arrow_stream(fingerprints, "fingerprints") as stream:
         # Also of a stream without rows. Binary without a fixed size tells its width with the first row.
         if count is None and (told := _words_of_schema(stream.get_schema())) > 1:
             yield Piece(empty(told), None, None, 0)
-        yield from _pieces_of(stream, count, bad)
+        yield from _pieces_of(stream, count, bad, names)
 
 
 def _piece(columns: Sequence[_Column], first: int, count: Optional[int], bad: Optional[BadRows]) -> Piece:
     rows, fault = _report(columns, first, bad)
     made = [column.of(rows) for column in columns]
+    names = made.pop() if columns[-1].name == "names" else None
     id_part = made[1] if len(made) > 1 else None
     _warn_of_sign(made[0], id_part, count)
-    return Piece(made[0], id_part, rows, columns[0].row_count, fault)
+    return Piece(made[0], id_part, rows, columns[0].row_count, fault, names)
 
 
-def _pieces_of(stream: Iterable[Any], count: Optional[int], bad: Optional[BadRows]) -> Iterator[Piece]:
+def _pieces_of(stream: Iterable[Any], count: Optional[int], bad: Optional[BadRows], names: Names) -> Iterator[Piece]:
     """The records of an Arrow stream."""
     first = 0
     for chunk in stream:
@@ -437,8 +494,17 @@ def _pieces_of(stream: Iterable[Any], count: Optional[int], bad: Optional[BadRow
             if found[0] is None:
                 raise ArgumentError(f'fingerprints: expected a column "fingerprint", found {_names(chunk)}')
             columns = [column for column in found if column is not None]
+        if names is True:
+            columns.append(_of_names(_names_of_table(chunk), bad))
+        elif names is not False:
+            part = names[first : first + len(view)]
+            if len(part) < len(view):
+                _check_count("names", len(names), first + len(view))
+            columns.append(_of_names(part, bad))
         piece = _piece(columns, first, count, bad)
         if count is None and len(piece.fingerprints) > 0:
             count = words_of(piece.fingerprints)
         yield piece
         first += piece.row_count
+    if not isinstance(names, bool):
+        _check_count("names", len(names), first)

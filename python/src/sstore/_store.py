@@ -12,8 +12,31 @@ from typing import Any, Literal, Optional, Union
 import numpy as np
 import numpy.typing as npt
 
-from sstore._arrays import ArrayLike, Fingerprint, Padded, int_of, one, pointer, unwrapped, word, words_by_recipe
-from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, limit_of, number_of, result, size_of
+from sstore._arrays import (
+    ArrayLike,
+    Fingerprint,
+    Padded,
+    Words,
+    int_of,
+    one,
+    pointer,
+    unwrapped,
+    word,
+    words_by_recipe,
+)
+from sstore._call import (
+    Call,
+    Collector,
+    PathLike,
+    ProgressOption,
+    Size,
+    encode,
+    flag_of,
+    limit_of,
+    number_of,
+    result,
+    size_of,
+)
 from sstore._columns import (
     CLUSTER_COLUMNS,
     ID_COLUMNS,
@@ -35,8 +58,11 @@ from sstore._columns import (
 from sstore._doubt import SkipBad, bad_rows_of
 from sstore._errors import ArgumentError, error_of, text
 from sstore._native import ffi, lib
-from sstore._rows import taken
+from sstore._near import Stored
+from sstore._rows import all_names, check_names, taken
+from sstore._strings import Strings, StringsLike
 
+Name = Union[str, bytes]
 IoMode = Literal["auto", "pread", "mmap", "memory"]
 
 _IO_MODES = {
@@ -48,6 +74,7 @@ _IO_MODES = {
 _BATCH_SIZE = 1 << 20
 
 IdRange = tuple[Optional[int], Optional[int]]
+_Filters = tuple[Optional[IdRange], Optional[int]]  # a range of ids, and an id that is left out
 
 
 @dataclass(frozen=True)
@@ -114,6 +141,9 @@ class SegmentStatistics:
     ranks_bytes: int
     ids_bytes: int
     id_index_bytes: int
+    name_count: int
+    names_bytes: int
+    name_index_bytes: int
     directory_bytes: int
     total_bytes: int
     block_bytes: int
@@ -140,7 +170,9 @@ class Statistics:
         fingerprints_bytes, ranks_bytes: of whole fingerprints of several words, and of the columns that lead to them
             from their words; 0 if they have 64 bits.
         memory_bytes: what the open store takes in memory, with one cursor; mapped pages are not counted.
-        tables_bytes, ids_bytes, id_index_bytes, directory_bytes, manifest_bytes, total_bytes: of the store's files.
+        name_count: of names, summed over the segments that add; 0 in a store without names.
+        tables_bytes, ids_bytes, id_index_bytes, names_bytes, name_index_bytes, directory_bytes, manifest_bytes,
+            total_bytes: of the store's files.
     """
 
     record_count: int
@@ -149,6 +181,7 @@ class Statistics:
     next_id: Optional[int]
     has_ids: bool
     has_id_index: bool
+    has_names: bool
     distance: int
     words: tuple[WordStatistics, ...]
     recipe: str
@@ -159,6 +192,9 @@ class Statistics:
     ranks_bytes: int
     ids_bytes: int
     id_index_bytes: int
+    name_count: int
+    names_bytes: int
+    name_index_bytes: int
     directory_bytes: int
     manifest_bytes: int
     total_bytes: int
@@ -260,10 +296,36 @@ class _Cursor:
         call = Call()
         call.check(lib.sstore_cursor_set_filter(self.native, filter_of(ids, excluded), call.error))
 
+    def names(self, ids: Words) -> Strings:
+        """The names of ids."""
+        ids, call = np.ascontiguousarray(ids), Call()
+        begins, ends = np.zeros(len(ids), np.int64), np.full(len(ids), -1, np.int64)
+        made = ffi.new("sspy_bytes *")
+        places = [ffi.from_buffer("int64_t[]", array, require_writable=True) for array in (begins, ends)]
+        status = lib.sspy_names(self.native, pointer(ids), len(ids), *places, made, call.error)
+        data = ffi.gc(made.data, lib.sspy_free)
+        call.check(status)
+        return Strings(ffi.buffer(data, made.size) if made.size > 0 else b"", begins, ends)
+
     def see(self) -> None:
         """Let `view` be the packed matches, which have a new place if there are more than `capacity`."""
         self.view = ffi.buffer(self.answer.bytes, self.answer.capacity * self.match_bytes)
         self.capacity = self.answer.capacity
+
+
+class _Naming:
+    """Adds the names of ids to columns: behind "id" those of one store, and behind "other_id" those of another."""
+
+    def __init__(self, cursors: Mapping[str, _Cursor]) -> None:
+        self._cursors = cursors
+
+    def __call__(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for name, column in columns.items():
+            made[name] = column
+            if name in self._cursors:
+                made[name.replace("id", "name")] = self._cursors[name].names(column)
+        return made
 
 
 class Store:
@@ -303,6 +365,7 @@ class Store:
         _stores.add(self)
         found = self._statistics()
         self._has_ids = bool(found.has_ids)
+        self._has_names = bool(found.has_names)
         self._distance = int(found.distance)
         count = words_by_recipe(int(found.fingerprint_bits) // 64, text(found.recipe))
         assert count is not None
@@ -365,6 +428,11 @@ class Store:
     def has_ids(self) -> bool:
         """Whether records have ids."""
         return self._has_ids
+
+    @property
+    def has_names(self) -> bool:
+        """Whether ids have names."""
+        return self._has_names
 
     @property
     def distance(self) -> int:
@@ -436,7 +504,7 @@ class Store:
 
     def _query_wide(
         self,
-        fingerprint: Fingerprint,
+        fingerprint: Optional[Fingerprint],
         distance: int,
         nearest: bool,
         limit: int,
@@ -464,7 +532,7 @@ class Store:
         cursors.append(cursor)
         return QueryMatches(data, count, self._has_ids, self._words)
 
-    def _query(self, fingerprint: Fingerprint, distance: int, nearest: bool, limit: int) -> Matches:
+    def _query(self, fingerprint: Optional[Fingerprint], distance: int, nearest: bool, limit: int) -> Matches:
         cursors = self._cursors  # as _take_cursor(), which would take a tenth of the time that this adds to the C call
         try:
             cursor = cursors.pop()
@@ -503,12 +571,16 @@ class Store:
 
     def query(
         self,
-        fingerprint: Fingerprint,
+        fingerprint: Optional[Fingerprint] = None,
         distance: Optional[int] = None,
         *,
         limit: Optional[int] = None,
         ids: Optional[IdRange] = None,
         exclude_id: Optional[int] = None,
+        id: Optional[int] = None,
+        name: Optional[Name] = None,
+        exclude_self: bool = False,
+        names: bool = False,
     ) -> Matches:
         """The records within a distance of a fingerprint, each once, ascending by distance, fingerprint and id.
 
@@ -525,42 +597,98 @@ class Store:
             ids: only records with ids from the first to the last one of this pair, both included; None in the pair:
                 no bound. So ids that are times give windows. Other records are neither counted nor limited.
             exclude_id: without the records with this id, such as the one that the fingerprint is of.
+            id, name: instead of a fingerprint: of all records that have this id, or whose ids have this name. A match
+                is within the distance of one of their fingerprints, and has its smallest distance from them.
+            exclude_self: with id or name: without these records themselves.
+            names: add the column name, in a store with names.
 
         Returns:
-            The columns fingerprint (uint64), id (uint64; in a store with ids) and distance (uint32), each of shape
-            (n,). With several words, fingerprint has the shape (n, words).
+            The columns fingerprint (uint64), id (uint64; in a store with ids), with names=True name (Strings), and
+            distance (uint32), each of shape (n,). With several words, fingerprint has the shape (n, words).
 
             The arrays are read-only.
 
         Raises:
-            ArgumentError: the distance, the fingerprint, the limit or the ids are out of range, the store has no ids
-                to choose by, or it is closed.
+            ArgumentError: the distance, the fingerprint, the limit or the ids are out of range, no record has the id or
+                the name, the store has no ids or no names, or it is closed.
             FileError, DamagedError: a block cannot be read, or is damaged.
         """
         near = self._distance if distance is None else distance
-        if ids is not None or exclude_id is not None:
-            return self._query_wide(fingerprint, near, False, limit_of(limit), ids, exclude_id)
-        return self._query(fingerprint, near, False, limit_of(limit))
+        if ids is None and exclude_id is None and id is None and name is None and not (exclude_self or names):
+            return self._query(fingerprint, near, False, limit_of(limit))
+        return self._answer(fingerprint, near, False, limit, (ids, exclude_id), (id, name), exclude_self, names)
 
     def nearest(
         self,
-        fingerprint: Fingerprint,
+        fingerprint: Optional[Fingerprint] = None,
         max_distance: Optional[int] = None,
         *,
         limit: Optional[int] = None,
         ids: Optional[IdRange] = None,
         exclude_id: Optional[int] = None,
+        id: Optional[int] = None,
+        name: Optional[Name] = None,
+        exclude_self: bool = False,
+        names: bool = False,
     ) -> Matches:
         """The nearest records to a fingerprint, up to max_distance: with a limit so many, ascending by distance,
         fingerprint and id; without one, all at the smallest distance at which there are any.
 
-        The columns, the ids and the errors are those of query(). max_distance None: at any distance, so every store
-        with records has a match. For many fingerprints, query_batch() with a limit does the same.
+        The columns, the other arguments and the errors are those of query(). max_distance None: at any distance, so
+        every store with records has a match. For many fingerprints, query_batch() with a limit does the same. With
+        exclude_self, the nearest other records.
         """
         near = self.bits if max_distance is None else max_distance
-        if ids is not None or exclude_id is not None:
-            return self._query_wide(fingerprint, near, True, limit_of(limit), ids, exclude_id)
-        return self._query(fingerprint, near, True, limit_of(limit))
+        if ids is None and exclude_id is None and id is None and name is None and not (exclude_self or names):
+            return self._query(fingerprint, near, True, limit_of(limit))
+        return self._answer(fingerprint, near, True, limit, (ids, exclude_id), (id, name), exclude_self, names)
+
+    def _answer(
+        self,
+        fingerprint: Optional[Fingerprint],
+        distance: int,
+        nearest: bool,
+        limit: Optional[int],
+        filters: _Filters,
+        stored: tuple[Optional[int], Optional[Name]],
+        exclude_self: bool,
+        names: bool,
+    ) -> Matches:
+        """As _query(), also of stored records, for some ids only, and with names."""
+        naming, max_count = self._naming(names), limit_of(limit)
+        if stored == (None, None):
+            if flag_of(exclude_self, "exclude_self"):
+                raise ArgumentError(
+                    "exclude_self: expected id= or name=; of a fingerprint, exclude_id= leaves a record out"
+                )
+            found = self._query_some(fingerprint, distance, nearest, max_count, filters)
+            return found if not names else Matches(naming(found.columns))
+        if fingerprint is not None or None not in stored:
+            raise ArgumentError("expected one of a fingerprint, id= and name=, found several")
+        origin = Stored(self._one_stored(*stored), flag_of(exclude_self, "exclude_self"))
+
+        def ask(one_fingerprint: Any, count: Optional[int]) -> Matches:
+            return self._query_some(one_fingerprint, distance, nearest, count or 0, filters)
+
+        if nearest and limit is None:
+            smallest = origin.smallest_distance(ask)
+            nearest, limit = False, 0 if smallest is None else None
+            distance = smallest or 0
+        return Matches(naming(origin.matches(ask, limit).columns))
+
+    def _query_some(self, fingerprint: Any, distance: int, nearest: bool, limit: int, filters: _Filters) -> Matches:
+        """As _query(), for some ids only."""
+        if filters == (None, None):
+            return self._query(fingerprint, distance, nearest, limit)
+        return self._query_wide(fingerprint, distance, nearest, limit, *filters)
+
+    def _one_stored(self, id: Optional[int], name: Optional[Name]) -> FoundRecords:
+        """The records that have an id, or whose ids have a name: at least one."""
+        found = self.get(id) if id is not None else self.get(names=name or "")
+        if len(found) == 0:
+            what = f"id: no record has the id {id}" if id is not None else f"name: no record has the name {name!r}"
+            raise ArgumentError(f"{os.fsdecode(self._path)}: {what}")
+        return found
 
     def count(
         self,
@@ -603,8 +731,10 @@ class Store:
         exclude_ids: Optional[ArrayLike],
         threads: int,
         skip_bad: SkipBad,
+        names: bool,
         progress: ProgressOption,
     ) -> Results[BatchMatches]:
+        naming = self._naming(names)
         native, bad = self._open(), bad_rows_of(skip_bad)
         given = taken(fingerprints, "fingerprints", self._words, bad)
         bad.tell()
@@ -625,7 +755,7 @@ class Store:
         def convert(columns: dict[str, npt.NDArray[Any]]) -> BatchMatches:
             if rows is not None:
                 columns["query_index"] = rows[columns["query_index"]].astype(np.uint64)
-            matches = BatchMatches(self._drop_missing_ids(columns))
+            matches = BatchMatches(naming(self._drop_missing_ids(columns)))
             matches.query_count = given.row_count
             return matches
 
@@ -644,6 +774,7 @@ class Store:
         exclude_ids: Optional[ArrayLike] = None,
         threads: int = 0,
         skip_bad: SkipBad = False,
+        names: bool = False,
         progress: ProgressOption = False,
     ) -> BatchMatches:
         """The records within a distance of each of many fingerprints.
@@ -657,6 +788,7 @@ class Store:
             exclude_ids: an id for each fingerprint: it does not find records with this id, such as itself.
             threads: 0: all that the process may use.
             skip_bad: as build() takes it. Rows that are skipped have no matches.
+            names: add the column name, in a store with names.
             progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
 
         Returns:
@@ -669,7 +801,9 @@ class Store:
             FileError, DamagedError: a block cannot be read, or is damaged.
             OutOfMemoryError: the matches do not fit in memory; iter_query_batch() then serves.
         """
-        return self._match_results(fingerprints, distance, limit, ids, exclude_ids, threads, skip_bad, progress).all()
+        return self._match_results(
+            fingerprints, distance, limit, ids, exclude_ids, threads, skip_bad, names, progress
+        ).all()
 
     def iter_query_batch(
         self,
@@ -682,11 +816,14 @@ class Store:
         batch_size: int = _BATCH_SIZE,
         threads: int = 0,
         skip_bad: SkipBad = False,
+        names: bool = False,
         progress: ProgressOption = False,
     ) -> Batches[BatchMatches]:
         """The same as query_batch(), in batches of batch_size rows; the last one may have fewer."""
         return Batches(
-            lambda: self._match_results(fingerprints, distance, limit, ids, exclude_ids, threads, skip_bad, progress),
+            lambda: self._match_results(
+                fingerprints, distance, limit, ids, exclude_ids, threads, skip_bad, names, progress
+            ),
             batch_size,
         )
 
@@ -710,32 +847,83 @@ class Store:
 
     # ----- records -----
 
-    def get(self, ids: Union[int, ArrayLike]) -> FoundRecords:
-        """The records that have one of these ids: in a store with an id index quickly, otherwise all records are read.
+    def get(
+        self,
+        ids: Union[int, ArrayLike, None] = None,
+        *,
+        names: Union[bool, Name, StringsLike] = False,
+    ) -> FoundRecords:
+        """The records that have one of these ids, or whose ids have one of these names.
+
+        In a store with an id index this is quick; otherwise all records are read.
 
         Args:
             ids: n integers from 0 to 2**64 - 1, as build() takes them; or one.
+            names: instead of ids: n names, as build() takes them; or one. With ids, True adds the column name.
 
         Returns:
-            The columns query_index (uint64, of the id in `ids`), fingerprint and id, ascending by query_index and
-            fingerprint. An id that no record has gives no row. Several records may have an id.
+            The columns query_index (uint64, of the id or the name in the argument), fingerprint and id, and name if
+            names are given, ascending by query_index, fingerprint and id. An id or a name that no record has gives no
+            row. Several records may have an id, and several ids a name.
 
         Raises:
-            ArgumentError: the store has no ids, or is closed.
+            ArgumentError: the store has no ids, or no names, or is closed.
             FileError, DamagedError: a block cannot be read, or is damaged.
         """
-        wanted = taken([ids] if isinstance(ids, int) else ids, "ids", 1, bad_rows_of(False)).fingerprints
+        if (ids is None) == isinstance(names, bool):
+            raise TypeError("get: expected either ids or names; with ids, names may be True")
+        naming = self._naming(names is not False)
+        if isinstance(names, bool):
+            given = taken([ids] if isinstance(ids, int) else ids, "ids", 1, bad_rows_of(False)).fingerprints
+            function, wanted, count = lib.sspy_get, pointer(given), len(given)
+        else:
+            texts = all_names([names] if isinstance(names, (str, bytes)) else names)
+            check_names(texts)
+            function, wanted, count = lib.sspy_get_named, texts.native(), len(texts)
         columns, call = Buffers(wide(ID_COLUMNS, self._words)), Call()
         cursor, cursors = self._take_cursor()
-        status = lib.sspy_get(cursor.native, pointer(wanted), len(wanted), columns.native, call.error)
+        status = function(cursor.native, wanted, count, columns.native, call.error)
         cursors.append(cursor)
         call.check(status)
         made = columns.take()
         keys = [made["fingerprint"]] if self._words == 1 else list(made["fingerprint"].T[::-1])
-        order = np.lexsort((*keys, made["query_index"]))
-        return FoundRecords({name: column[order] for name, column in made.items()})
+        order = np.lexsort((made["id"], *keys, made["query_index"]))
+        return FoundRecords(naming({name: column[order] for name, column in made.items()}))
 
-    def _record_results(self) -> Results[Records]:
+    # ----- names -----
+
+    def names(self, ids: Union[int, ArrayLike]) -> Strings:
+        """The names of ids, such as those of matches.
+
+        Calls with names=True add them to their results.
+
+        Args:
+            ids: n integers, as build() takes them, also a result with a column "id"; or one.
+
+        Returns:
+            n names. An id that no record has has None, or, until compact(), the name of a record that was removed.
+
+        Raises:
+            ArgumentError: the store has no names, or is closed.
+            FileError, DamagedError: a block cannot be read, or is damaged.
+        """
+        given = taken([ids] if isinstance(ids, int) else ids, "ids", 1, bad_rows_of(False)).fingerprints
+        cursor, cursors = self._take_cursor()
+        try:
+            return cursor.names(given)
+        finally:
+            cursors.append(cursor)
+
+    def _naming(self, names: bool, right: Optional[Store] = None) -> _Naming:
+        """What adds names to a result, if they are wanted. It uses the stores as they are open now."""
+        stores = {"id": self, "other_id": right or self} if flag_of(names, "names") else {}
+        named = {column: store for column, store in stores.items() if store._has_names}
+        if stores and not named:
+            raise ArgumentError(f"{os.fsdecode(self._path)}: the store has no names")
+        return _Naming({column: _Cursor(store._open(), store._words) for column, store in named.items()})
+
+    def _record_results(self, names: bool) -> Results[Records]:
+        naming = self._naming(names)
         native, call = self._open(), Call()
         iterator = call.iterate(
             lib.sstore_iterate_records,
@@ -747,16 +935,17 @@ class Store:
             lib.SSPY_RECORDS,
             iterator,
             wide(RECORD_COLUMNS, self._words),
-            lambda c: Records(self._drop_missing_ids(c)),
+            lambda c: Records(naming(self._drop_missing_ids(c))),
         )
 
-    def records(self) -> Records:
-        """All records, ascending by fingerprint and id: the columns fingerprint and, in a store with ids, id."""
-        return self._record_results().all()
+    def records(self, *, names: bool = False) -> Records:
+        """All records, ascending by fingerprint and id: the columns fingerprint and, in a store with ids, id; with
+        names=True also name."""
+        return self._record_results(names).all()
 
-    def iter_records(self, *, batch_size: int = _BATCH_SIZE) -> Batches[Records]:
+    def iter_records(self, *, batch_size: int = _BATCH_SIZE, names: bool = False) -> Batches[Records]:
         """The same as records(), in batches of batch_size rows; the last one may have fewer."""
-        return Batches(lambda: self._record_results(), batch_size)
+        return Batches(lambda: self._record_results(names), batch_size)
 
     # ----- pairs and clusters -----
 
@@ -779,7 +968,9 @@ class Store:
             **more,
         )
 
-    def _pair_results(self, right: Union[Store, PathLike, None], call: Call, options: Any) -> Results[Pairs]:
+    def _pair_results(
+        self, right: Union[Store, PathLike, None], call: Call, options: Any, names: bool
+    ) -> Results[Pairs]:
         if right is not None and not isinstance(right, Store):
             right = Store(right)
         if right is self:
@@ -788,7 +979,7 @@ class Store:
             raise ArgumentError(
                 f"join: expected a store of {self.bits} bits, as this one is, found one of {right.bits} bits"
             )
-        left, other = self._open(), None if right is None else right._open()
+        left, other, naming = self._open(), None if right is None else right._open(), self._naming(names, right)
         iterator = call.iterate(
             lib.sstore_iterate_pairs,
             left,
@@ -801,7 +992,7 @@ class Store:
             hidden.add("other_id")
 
         def convert(columns: Mapping[str, npt.NDArray[Any]]) -> Pairs:
-            return Pairs({n: c for n, c in columns.items() if n not in hidden})
+            return Pairs(naming({n: c for n, c in columns.items() if n not in hidden}))
 
         return Results(call, lib.SSPY_PAIRS, iterator, wide(PAIR_COLUMNS, self._words), convert)
 
@@ -812,11 +1003,12 @@ class Store:
         threads: int,
         memory: Optional[Size],
         tmp_dir: Optional[PathLike],
+        names: bool,
         progress: ProgressOption,
     ) -> Results[Pairs]:
         call = Call(progress)
         options = self._join_options(call, "sstore_join_options", distance, threads, memory, tmp_dir)
-        return self._pair_results(right, call, options)
+        return self._pair_results(right, call, options, names)
 
     def pairs(
         self,
@@ -825,6 +1017,7 @@ class Store:
         threads: int = 0,
         memory: Optional[Size] = None,
         tmp_dir: Optional[PathLike] = None,
+        names: bool = False,
         progress: ProgressOption = False,
     ) -> Pairs:
         """Every pair of different records within a distance, once.
@@ -835,6 +1028,7 @@ class Store:
             memory: what the call may take beside the open store and the results, in bytes or such as "2G"; None: 1 GiB.
                 Less than 64 MiB may be exceeded.
             tmp_dir: for items that do not fit in memory; None: the folder that TMPDIR names, or the store's.
+            names: add the columns name and other_name, of stores with names.
             progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
 
         Returns:
@@ -848,7 +1042,7 @@ class Store:
             NotFoundError: there is no folder at tmp_dir.
             FileError, DamagedError, OutOfMemoryError
         """
-        return self._pairs(None, distance, threads, memory, tmp_dir, progress).all()
+        return self._pairs(None, distance, threads, memory, tmp_dir, names, progress).all()
 
     def iter_pairs(
         self,
@@ -858,10 +1052,11 @@ class Store:
         threads: int = 0,
         memory: Optional[Size] = None,
         tmp_dir: Optional[PathLike] = None,
+        names: bool = False,
         progress: ProgressOption = False,
     ) -> Batches[Pairs]:
         """The same as pairs(), in batches of batch_size rows; the last one may have fewer."""
-        return Batches(lambda: self._pairs(None, distance, threads, memory, tmp_dir, progress), batch_size)
+        return Batches(lambda: self._pairs(None, distance, threads, memory, tmp_dir, names, progress), batch_size)
 
     def _join(self, other: Union[Store, PathLike], *arguments: Any) -> Results[Pairs]:
         if other is None:
@@ -876,6 +1071,7 @@ class Store:
         threads: int = 0,
         memory: Optional[Size] = None,
         tmp_dir: Optional[PathLike] = None,
+        names: bool = False,
         progress: ProgressOption = False,
     ) -> Pairs:
         """Every pair of a record of this store and one of another within a distance, once.
@@ -892,7 +1088,7 @@ class Store:
             ArgumentError: also if the other store is this one, or its fingerprints have other widths.
             NotFoundError: also if there is no store at the path.
         """
-        return self._join(other, distance, threads, memory, tmp_dir, progress).all()
+        return self._join(other, distance, threads, memory, tmp_dir, names, progress).all()
 
     def iter_join(
         self,
@@ -903,10 +1099,11 @@ class Store:
         threads: int = 0,
         memory: Optional[Size] = None,
         tmp_dir: Optional[PathLike] = None,
+        names: bool = False,
         progress: ProgressOption = False,
     ) -> Batches[Pairs]:
         """The same as join(), in batches of batch_size rows; the last one may have fewer."""
-        return Batches(lambda: self._join(other, distance, threads, memory, tmp_dir, progress), batch_size)
+        return Batches(lambda: self._join(other, distance, threads, memory, tmp_dir, names, progress), batch_size)
 
     def _cluster_results(
         self,
@@ -915,9 +1112,10 @@ class Store:
         threads: int,
         memory: Optional[Size],
         tmp_dir: Optional[PathLike],
+        names: bool,
         progress: ProgressOption,
     ) -> Results[Clusters]:
-        native = self._open()
+        native, naming = self._open(), self._naming(names)
         call = Call(progress)
         options = self._join_options(
             call, "sstore_cluster_options", distance, threads, memory, tmp_dir, with_singles=singles
@@ -933,7 +1131,7 @@ class Store:
             lib.SSPY_CLUSTERS,
             iterator,
             wide(CLUSTER_COLUMNS, self._words),
-            lambda c: Clusters(self._drop_missing_ids(c)),
+            lambda c: Clusters(naming(self._drop_missing_ids(c))),
         )
 
     def clusters(
@@ -944,6 +1142,7 @@ class Store:
         threads: int = 0,
         memory: Optional[Size] = None,
         tmp_dir: Optional[PathLike] = None,
+        names: bool = False,
         progress: ProgressOption = False,
     ) -> Clusters:
         """The connected components of the pairs within a distance.
@@ -958,7 +1157,7 @@ class Store:
             is_representative. The records of a cluster follow each other, the representative first. It is the record
             with the smallest id, and of several the smallest fingerprint; without ids, the smallest fingerprint.
         """
-        return self._cluster_results(distance, singles, threads, memory, tmp_dir, progress).all()
+        return self._cluster_results(distance, singles, threads, memory, tmp_dir, names, progress).all()
 
     def iter_clusters(
         self,
@@ -969,10 +1168,13 @@ class Store:
         threads: int = 0,
         memory: Optional[Size] = None,
         tmp_dir: Optional[PathLike] = None,
+        names: bool = False,
         progress: ProgressOption = False,
     ) -> Batches[Clusters]:
         """The same as clusters(), in batches of batch_size rows; the last one may have fewer."""
-        return Batches(lambda: self._cluster_results(distance, singles, threads, memory, tmp_dir, progress), batch_size)
+        return Batches(
+            lambda: self._cluster_results(distance, singles, threads, memory, tmp_dir, names, progress), batch_size
+        )
 
 
 _stores: weakref.WeakSet[Store] = weakref.WeakSet()

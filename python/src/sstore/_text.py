@@ -17,14 +17,11 @@ from sstore._arrays import (
     ArrowArray,
     Fingerprint,
     Words,
-    arrow_chunks,
     indexes_of_view,
     is_arrow,
-    is_arrow_view,
     nulls_of_view,
     one,
     pointer,
-    rows_of_view,
     unwrapped,
     word,
 )
@@ -34,7 +31,8 @@ from sstore._doubt import DoubtWarning, warn
 from sstore._errors import ArgumentError, error_of, text
 from sstore._lexicon import KINDS, MAX_SHINGLE, SEGMENTATIONS, Features, Lexicon, Segment
 from sstore._native import ffi, lib
-from sstore._rows import is_null, words
+from sstore._rows import words
+from sstore._strings import Strings, batches_of_items, chunks_of, strings_of_chunk
 
 Markup = Literal["none", "html"]
 Weights = Literal["sublinear", "frequency", "presence"]
@@ -49,11 +47,7 @@ _WEIGHTINGS = {
 _MARKUPS = {"none": lib.SSTORE_MARKUP_NONE, "html": lib.SSTORE_MARKUP_HTML}
 _HASHES = {"xxh3": lib.SSTORE_FEATURE_HASH_XXH3, "java128": lib.SSTORE_FEATURE_HASH_JAVA128}
 _MAX_BITS = 1024
-# Format strings of Arrow's C data interface: texts and bytes with offsets; and as views, such as polars has them.
-_STRINGS = ("u", "U", "z", "Z")
-_VIEWS = ("vu", "vz")
 _PART = 256  # texts that a thread takes at a time
-_TEXTS = 1 << 16  # that are encoded together
 
 
 def _width(bits: int, hash: Hash) -> int:
@@ -136,35 +130,33 @@ class Made(NamedTuple):
     has_features: Flags
 
 
-def _fingerprint(data: Any, offsets: npt.NDArray[np.int64], is_null: Flags, options: Any, threads: int) -> Made:
-    """The fingerprints of the texts between the offsets."""
-    count = len(offsets) - 1
+def _fingerprint(texts: Strings, options: Any, threads: int) -> Made:
+    """The fingerprints of texts, of which some may be missing."""
+    count, is_null = len(texts), texts.is_null
     made, has_features = _room(count, options), np.zeros(count, np.bool_)
-    source, places, target = ffi.from_buffer(data), ffi.from_buffer("int64_t[]", offsets), pointer(made)
+    (data, begins, ends), target = texts.pointers(), pointer(made)
     flags = ffi.from_buffer("bool[]", has_features, require_writable=True)
 
     def run(begin: int) -> None:
         error = ffi.new("sstore_error *")
         end = min(begin + _PART, count)
-        if lib.sspy_fingerprint_texts(source, places, begin, end, options, target, flags, error) != lib.SSTORE_OK:
+        status = lib.sspy_fingerprint_texts(data, begins, ends, begin, end, options, target, flags, error)
+        if status != lib.SSTORE_OK:
             raise error_of(error)
 
-    begins = range(0, count, _PART)
-    if threads == 1 or len(begins) <= 1:
-        for begin in begins:
+    parts = range(0, count, _PART)
+    if threads == 1 or len(parts) <= 1:
+        for begin in parts:
             run(begin)
     else:
         with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
-            for _ in pool.map(run, begins):
+            for _ in pool.map(run, parts):
                 pass
     made[is_null] = 0
     return Made(made, is_null, has_features & ~is_null)
 
 
-def _null_error(row: int) -> ArgumentError:
-    return ArgumentError(
-        f'texts: row {row}: null; nulls="mask" masks it, and build(..., skip_bad=True) leaves it out; or drop nulls'
-    )
+_NULL = 'null; nulls="mask" masks it, and build(..., skip_bad=True) leaves it out; or drop nulls'
 
 
 def _joined(made: Sequence[Made], options: Any) -> Made:
@@ -174,48 +166,33 @@ def _joined(made: Sequence[Made], options: Any) -> Made:
 
 def made_of_chunk(chunk: Any, options: Any, threads: int) -> Made:
     """The fingerprints of an Arrow array of strings, of any form."""
-    view, kind = chunk.view(), chunk.schema.format
     if chunk.schema.dictionary is not None:
-        values = made_of_chunk(chunk.dictionary, options, threads)
-        nulls = nulls_of_view(view)
-        rows = np.where(nulls, -1, indexes_of_view(view, kind))  # behind the values there is a null
+        values, view = made_of_chunk(chunk.dictionary, options, threads), chunk.view()
+        rows = np.where(
+            nulls_of_view(view), -1, indexes_of_view(view, chunk.schema.format)
+        )  # behind the values there is a null
         padded = [np.concatenate([array, np.zeros_like(array, shape=(1, *array.shape[1:]))]) for array in values]
         padded[1][-1] = True
         made: list[Any] = [array[rows] for array in padded]
         return Made(*made)
-    if kind == "n":
-        none = np.zeros(len(view), np.bool_)
-        return Made(np.zeros_like(_room(len(view), options)), ~none, none)
-    if kind in _VIEWS:
-        return _of_strings(rows_of_view(view, chunk.schema), options, threads, True)
-    if kind not in _STRINGS:
-        hint = '; give one column of a table, such as frame["text"]' if kind == "+s" else ""
-        raise TypeError(f"texts: expected an Arrow array of strings, found one of {view.storage_type}{hint}")
-    is_null, count = nulls_of_view(view), len(view)
-    if count == 0:
-        return _joined([], options)
-    given: Any = np.frombuffer(view.buffer(1), np.int64 if kind in "UZ" else np.int32)
-    offsets = given[view.offset : view.offset + count + 1].astype(np.int64)
-    return _fingerprint(view.buffer(2) if int(offsets[-1]) > 0 else b"", offsets, is_null, options, threads)
+    return _fingerprint(strings_of_chunk(chunk, "texts"), options, threads)
 
 
 def _of_arrow(values: Any, options: Any, threads: int, allows_nulls: bool) -> Made:
-    if is_arrow_view(values):
-        return _of_strings((item.as_py() for item in values), options, threads, allows_nulls)
     made: list[Made] = []
     first = 0
-    for chunk in arrow_chunks(values, "texts"):
+    for chunk in chunks_of(values, "texts"):
         made.append(made_of_chunk(chunk, options, threads))
         is_null = made[-1].is_null
         if not allows_nulls and is_null.any():
-            raise _null_error(first + int(is_null.argmax()))
+            raise ArgumentError(f"texts: row {first + int(is_null.argmax())}: {_NULL}")
         first += len(is_null)
     return _joined(made, options)
 
 
-def _warn_of_fingerprints(encoded: list[bytes]) -> None:
+def _warn_of_fingerprints(texts: Strings) -> None:
     """Doubt texts that all are fingerprints of 64 bits."""
-    some = [item for item in encoded[:100] if item]
+    some = [item for item in map(texts.bytes_of, range(min(len(texts), 100))) if item]
     if some and all(re.fullmatch(rb"[0-9A-Fa-f]{16}|-?[0-9]{15,20}", item) for item in some):
         warn(
             "texts: these seem to be fingerprints already, which build() takes: [int(text, 16) for text in texts] reads"
@@ -224,42 +201,18 @@ def _warn_of_fingerprints(encoded: list[bytes]) -> None:
         )
 
 
-def _of_strings(texts: Iterable[Union[str, bytes]], options: Any, threads: int, allows_nulls: bool) -> Made:
+def _of_items(items: Iterable[Any], options: Any, threads: int, allows_nulls: bool) -> Made:
     made: list[Made] = []
-    encoded: list[bytes] = []
-    nulls: list[bool] = []
-
-    def flush() -> None:
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(item) for item in encoded], out=offsets[1:])
+    for texts in batches_of_items(items, "texts", None if allows_nulls else _NULL, "surrogatepass"):
         if not made:
-            _warn_of_fingerprints(encoded)
-        made.append(_fingerprint(b"".join(encoded), offsets, np.array(nulls, np.bool_), options, threads))
-        encoded.clear()
-        nulls.clear()
-
-    for row, item in enumerate(texts):
-        nulls.append(is_null(item))
-        if isinstance(item, str):
-            encoded.append(item.encode("utf-8", "surrogatepass"))
-        elif isinstance(item, bytes):
-            encoded.append(item)
-        elif not nulls[-1]:
-            raise TypeError(f"texts: row {row}: expected str or bytes, found {type(item).__name__}")
-        elif allows_nulls:
-            encoded.append(b"")
-        else:
-            raise _null_error(row)
-        if len(encoded) == _TEXTS:
-            flush()
-    if encoded:
-        flush()
+            _warn_of_fingerprints(texts)
+        made.append(_fingerprint(texts, options, threads))
     return _joined(made, options)
 
 
 def made_of(texts: Any, options: Any, threads: int, allows_nulls: bool) -> Made:
     """The fingerprints of texts, as simhash() takes them."""
-    take: Callable[..., Made] = _of_arrow if is_arrow(texts) else _of_strings
+    take: Callable[..., Made] = _of_arrow if is_arrow(texts) else _of_items
     return take(texts, options, threads, allows_nulls)
 
 

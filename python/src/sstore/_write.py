@@ -26,11 +26,12 @@ from sstore._columns import Buffers
 from sstore._doubt import DoubtWarning, SkipBad, bad_rows_of, warn
 from sstore._errors import ArgumentError, Error, error_of, message_of
 from sstore._native import ffi, lib
-from sstore._rows import Piece, pieces, taken, words
-from sstore._store import Store, build_distance, copy_fields
+from sstore._rows import Names, Piece, all_names, check_names, pieces, taken, words
+from sstore._store import Name, Store, build_distance, copy_fields
+from sstore._strings import Strings, StringsLike
 
 _MAX_SHARDS = (1 << 32) - 1
-_SLICE = 1 << 22  # records that are added between two checks for signals
+_SLICE = 1 << 20  # records that are added between two checks for signals
 _COMPARED = 256  # fingerprints of an addition that are looked up, at most
 _CHECKED_IDS = 1 << 20  # ids of a build that are looked through for repeats, at most
 
@@ -105,6 +106,15 @@ def _check_ids(ids: Optional[ArrayLike], no_ids: bool) -> None:
         raise ArgumentError("ids: a store without ids takes none; leave them out")
 
 
+def _names_of(names: Optional[StringsLike], has_names: bool) -> Names:
+    """Names that are added to a store, which has names or not; in a table if they are not given."""
+    if names is None:
+        return has_names
+    if not has_names:
+        raise ArgumentError("names: the store has no names; leave them out, or build a store with names")
+    return all_names(names)
+
+
 def _numbered(piece: Piece, first: int) -> Words:
     """Ids from the numbers of rows. A row that was skipped leaves its id free."""
     if first + piece.row_count > 1 << 64:
@@ -164,12 +174,23 @@ class _Writer:
             raise ArgumentError("the builder is closed: it was finished or given up")
         return self._native
 
-    def give(self, add: Any, fingerprints: Words, ids: Optional[Words]) -> None:
+    def give(self, add: Any, fingerprints: Words, ids: Optional[Words], names: Optional[Strings] = None) -> None:
+        """Call add(), of the library, for records, some at a time. It takes names if there are any."""
         for begin in range(0, len(fingerprints), _SLICE):
-            part = fingerprints[begin : begin + _SLICE]
-            id_part = None if ids is None else ids[begin : begin + _SLICE]
+            rows = slice(begin, begin + _SLICE)
+            part, id_part = fingerprints[rows], None if ids is None else ids[rows]
+            arguments = [pointer(part), pointer(id_part), *([] if names is None else [names[rows].native()])]
             with self._call.lock:
-                self._call.check(add(self._use(), pointer(part), pointer(id_part), len(part), self._call.error))
+                self._call.check(add(self._use(), *arguments, len(part), self._call.error))
+
+    def give_records(self, piece: Piece, ids: Optional[Words]) -> None:
+        """Add records, with their names if they have any."""
+        add = lib.sstore_builder_add if piece.names is None else lib.sstore_builder_add_named
+        self.give(add, piece.fingerprints, ids, piece.names)
+
+    def remove_names(self, names: Strings) -> None:
+        with self._call.lock:
+            self._call.check(lib.sstore_remover_remove_named(self._use(), names.native(), len(names), self._call.error))
 
     def finish(self, absent: Optional[Buffers] = None) -> Change:
         change = result("sstore_change")
@@ -204,6 +225,7 @@ class Builder:
     Args:
         bits: None: as many as the fingerprints of the first add() have. Give it with an explicit plan, if they have
             more than 64.
+        names: True: each record gets a name, of the argument of add() or of a column of its table.
         expected_record_count: about how many records will come, so that the disk's space is checked at the beginning;
             0: unknown.
         The other arguments and the errors are those of build().
@@ -218,6 +240,7 @@ class Builder:
         plan: str = "auto",
         no_ids: bool = False,
         id_index: bool = False,
+        names: bool = False,
         first_id: int = 0,
         recipe: Optional[str] = None,
         replace: bool = False,
@@ -236,6 +259,7 @@ class Builder:
         self._next_id = first_id if not no_ids and self._bad.max_bad != 0 else None
         self._path = path
         self._no_ids = no_ids
+        self._has_names = names
         self._call = Call(progress)
         self._words = words_by_recipe(None if bits is None else word_count(bits), recipe)
         self._distance = build_distance(distance, self._words or MAX_WORDS)
@@ -245,6 +269,7 @@ class Builder:
             plan=plan,
             no_ids=flag_of(no_ids, "no_ids"),
             id_index=flag_of(id_index, "id_index"),
+            names=flag_of(names, "names"),
             first_id=first_id,
             recipe=recipe,
             replace=replace,
@@ -280,25 +305,28 @@ class Builder:
             assert self._writer is not None
             return self._writer
 
-    def add(self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None) -> None:
+    def add(
+        self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None, names: Optional[StringsLike] = None
+    ) -> None:
         """Add records, in any order and with repeats. Either all calls give ids or none does.
 
         Args:
-            fingerprints, ids: as build() takes them.
+            fingerprints, ids, names: as build() takes them.
 
         Raises:
             ArgumentError, FileError, OutOfMemoryError: after the latter two only abort() is possible.
         """
         _check_ids(ids, self._no_ids)
-        for piece in pieces(fingerprints, ids, self._words, self._bad):
+        for piece in pieces(fingerprints, ids, self._words, self._bad, names=_names_of(names, self._has_names)):
             self._give(piece)
 
     def _give(self, piece: Piece) -> None:
-        writer, part, ids = self._writer_for(piece.fingerprints), piece.fingerprints, piece.ids
+        writer, ids = self._writer_for(piece.fingerprints), piece.ids
         if ids is None and self._next_id is not None:
             ids = _numbered(piece, self._next_id)
             self._next_id += piece.row_count
-        writer.give(lib.sstore_builder_add, fitted(part, "fingerprints", self._words), ids)
+        fitted(piece.fingerprints, "fingerprints", self._words)
+        writer.give_records(piece, ids)
 
     def finish(self) -> Change:
         """Write and publish the store, durably. After this it survives a power cut.
@@ -341,6 +369,7 @@ def build(
     fingerprints: ArrayLike,
     ids: Optional[ArrayLike] = None,
     *,
+    names: Union[bool, StringsLike] = False,
     distance: int = 3,
     bits: Optional[int] = None,
     plan: str = "auto",
@@ -374,6 +403,10 @@ def build(
             two columns need it. Negative numbers of 64 bits are two's complement; those of fewer bits, such as int32,
             are taken without a sign, as unsigned ones of as many bits.
         ids: as many, or None: the records are numbered from first_id on.
+        names: as many texts, such as paths or URLs: the name of each id, of 1 to 65,536 bytes without null bytes and
+            newlines. The store keeps them, and an index of the ids: see Store.names(), Store.get(). A sequence of str
+            or bytes, an array of NumPy's texts, or Arrow data: strings, binary, or a dictionary of them. True: the
+            column "name" of the table. Records may share an id, which has one name, and ids may share a name.
         distance: the distance in bits to build for, 0 to 16 for each word.
         bits: of a fingerprint: 64, or another multiple of 64 up to 1,024. None: as many as the given ones have; an
             array of 2 to 16 columns of 64-bit integers needs it, unless `ids` are given.
@@ -409,9 +442,10 @@ def build(
     """
     _check_ids(ids, no_ids)
     bad, given = bad_rows_of(skip_bad), None
+    all_given = names if isinstance(names, bool) else all_names(names)
     if not is_arrow(fingerprints):
         count = words_by_recipe(None if bits is None else word_count(bits), recipe)
-        [given] = pieces(fingerprints, ids, count, bad, is_all=True)
+        [given] = pieces(fingerprints, ids, count, bad, True, all_given)
         bits = 64 * words_of(given.fingerprints)
     with Builder(
         path,
@@ -420,6 +454,7 @@ def build(
         plan=plan,
         no_ids=no_ids,
         id_index=id_index,
+        names=all_given is not False,
         first_id=first_id,
         recipe=recipe,
         replace=replace,
@@ -433,7 +468,8 @@ def build(
         skip_bad=bad,
         progress=progress,
     ) as builder:
-        for piece in pieces(fingerprints, ids, builder._words, bad, is_all=True) if given is None else [given]:
+        some = [given] if given is not None else pieces(fingerprints, ids, builder._words, bad, True, all_given)
+        for piece in some:
             builder._give(piece)
     assert builder.change is not None
     if given is not None and given.ids is not None and not no_ids:
@@ -466,6 +502,7 @@ def add(
     fingerprints: ArrayLike,
     ids: Optional[ArrayLike] = None,
     *,
+    names: Optional[StringsLike] = None,
     check_ids: bool = True,
     no_compact: bool = False,
     plan: Optional[str] = None,
@@ -486,6 +523,8 @@ def add(
     Args:
         ids: None: the records get the ids from the store's next id on, so a call that is repeated adds all of them
             again, which a DoubtWarning tells. A store without ids ignores ids, with a warning.
+        names: as build() takes them, in a store with names; None: those of the column "name" of the table. An id that
+            the store has keeps its name: another one is an error.
         check_ids: count ids that other fingerprints have, in `conflict_count` of the result, and warn of them.
         no_compact: write the records as a segment of their own. Otherwise they are merged with the newest segments of
             the store, as long as these are small or the tiers of compact() say so: small additions do not make many
@@ -510,6 +549,7 @@ def add(
         path,
         fingerprints,
         ids,
+        names,
         skip_bad,
         progress,
         check_ids=check_ids,
@@ -551,6 +591,7 @@ def replace(
         path,
         fingerprints,
         ids,
+        None,
         skip_bad,
         progress,
         replace_records=True,
@@ -566,6 +607,7 @@ def _add(
     path: PathLike,
     fingerprints: ArrayLike,
     ids: Optional[ArrayLike],
+    names: Optional[StringsLike],
     skip_bad: SkipBad,
     progress: ProgressOption,
     **fields: Any,
@@ -576,14 +618,16 @@ def _add(
         bad = bad_rows_of(skip_bad)
         with _Writer(call, "sstore_builder", lib.sstore_builder_create_addition, path, options) as writer:
             next_id, doubt = None, ""
-            for number, piece in enumerate(pieces(fingerprints, ids, words_at(path), bad, is_all=True)):
+            with Store(path, io="pread") as store:
+                count, all_given = store._words, _names_of(names, store.has_names)
+            for number, piece in enumerate(pieces(fingerprints, ids, count, bad, True, all_given)):
                 if number == 0 and (bad.max_bad != 0 or piece.ids is not None or len(piece.fingerprints) > 1):
                     next_id, doubt = _compare(path, piece)
                 id_part = piece.ids
                 if id_part is None and next_id is not None and bad.max_bad != 0:
                     id_part = _numbered(piece, next_id)
                     next_id += piece.row_count
-                writer.give(lib.sstore_builder_add, piece.fingerprints, id_part)
+                writer.give_records(piece, id_part)
             change = writer.finish()
     bad.tell()
     if doubt:
@@ -619,6 +663,7 @@ def remove(
     fingerprints: Optional[ArrayLike] = None,
     ids: Optional[ArrayLike] = None,
     *,
+    names: Union[Name, StringsLike, None] = None,
     list_absent: bool = False,
     no_compact: bool = False,
     recipe: Optional[str] = None,
@@ -634,21 +679,22 @@ def remove(
     """Remove records from a store.
 
     With fingerprints and ids: these records. With fingerprints alone: all records with them. With ids alone: all
-    records with these ids, for which the whole store is read, unless it has an id index. Records that the store does
-    not have are ignored.
+    records with these ids, for which the whole store is read, unless it has an id index. With names: all records whose
+    ids have one of these names. Records that the store does not have are ignored.
     compact() frees their space. The other arguments and the errors are those of add(). ids alone are an ArgumentError
     if the store has no ids.
 
     Args:
+        names: instead of fingerprints and ids: as build() takes them, or one.
         list_absent: with ids alone: the Change lists those of which the store has no record. The list takes 8 bytes for
             each, beside `memory`.
 
     Returns:
         The Change: how many records were removed, and how many of the given ids or fingerprints the store did not have.
     """
-    if fingerprints is None and ids is None:
-        raise TypeError("remove: expected fingerprints, ids or both")
-    if flag_of(list_absent, "list_absent") and fingerprints is not None:
+    if (fingerprints is None and ids is None) == (names is None):
+        raise TypeError("remove: expected fingerprints, ids or both; or names")
+    if flag_of(list_absent, "list_absent") and (ids is None or fingerprints is not None):
         raise ArgumentError("list_absent: only ids that are given without fingerprints are listed")
     absent = Buffers({"id": "u8"}) if list_absent else None
     bad = bad_rows_of(skip_bad)
@@ -662,7 +708,11 @@ def remove(
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
         )
         with _Writer(call, "sstore_remover", lib.sstore_remover_create, path, options) as writer:
-            if fingerprints is None:
+            if names is not None:
+                texts = all_names([names] if isinstance(names, (str, bytes)) else names)
+                check_names(texts)
+                writer.remove_names(texts)
+            elif fingerprints is None:
                 assert ids is not None
                 given = taken(ids, "ids", 1, bad).fingerprints
                 writer.give(lambda r, i, _, n, e: lib.sstore_remover_remove(r, ffi.NULL, i, n, e), given, None)

@@ -1,0 +1,382 @@
+"""Names of ids: texts in and out, records by name, and near records of stored ones, against models."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import pickle
+from typing import Any, Optional
+
+import numpy as np
+import pytest
+from brute import brute_pairs, clustered, distances
+
+import sstore
+
+pyarrow = pytest.importorskip("pyarrow")
+polars = pytest.importorskip("polars")
+pandas = pytest.importorskip("pandas")
+duckdb = pytest.importorskip("duckdb")
+
+HAS_STRING_TYPE = hasattr(getattr(np, "dtypes", None), "StringDType")
+TEXTS = ["a", "/usr/share/doc/größe.html", "日本語のテキスト", "x" * 12, "y" * 13, "𝄞 music", "b" * 3000, "\ttab", "a"]
+
+
+def random_names(rng: np.random.Generator, count: int, longest: int = 40) -> list[str]:
+    letters = [*"abcdefgh/._-0123456789", "ä", "語", "𝄞", "\udcff"]
+    lengths = rng.integers(1, longest, count).tolist()
+    return ["".join(rng.choice(letters, length)) for length in lengths]
+
+
+def names_of(store: sstore.Store) -> dict[int, Optional[str]]:
+    records = store.records(names=True)
+    return dict(zip(records.id.tolist(), records.name))
+
+
+def forms_of(texts: list[str]) -> dict[str, Any]:
+    """Whatever holds these texts."""
+    encoded = [text.encode() for text in texts]
+    array = pyarrow.array(texts)
+    forms: dict[str, Any] = {
+        "list": texts,
+        "tuple of bytes": tuple(encoded),
+        "both": [*texts[:2], *encoded[2:]],
+        "U": np.array(texts),
+        "U, swapped": np.array(texts).astype(np.array(texts).dtype.newbyteorder()),
+        "U, every other": np.array([text for text in texts for _ in range(2)])[::2],
+        "S": np.array(encoded),
+        "object": np.array(texts, object),
+        "pandas": pandas.Series(texts),
+        "pandas, string": pandas.Series(texts, dtype="string"),
+        "polars": polars.Series(texts),
+        "polars, sliced": polars.Series(["c" * 40, *texts])[1:],
+        "polars, categorical": polars.Series(texts, dtype=polars.Categorical),
+        "string": array,
+        "sliced": pyarrow.array(["before", *texts, "behind"])[1:-1],
+        "chunked": pyarrow.chunked_array([texts[:2], [], texts[2:]], pyarrow.string()),
+        "dictionary": array.dictionary_encode(),
+        "table": pyarrow.table({"name": texts, "other": texts}),
+    }
+    for kind in ("large_string", "binary", "large_binary", "string_view", "binary_view"):
+        if hasattr(pyarrow, kind):
+            forms[kind] = array.cast(getattr(pyarrow, kind)())
+            forms[f"{kind}, chunked"] = pyarrow.chunked_array([forms[kind][:3], forms[kind][3:]])
+    if HAS_STRING_TYPE:
+        forms["StringDType"] = np.array(texts, np.dtypes.StringDType())
+        forms["StringDType with nulls"] = np.array(texts, np.dtypes.StringDType(na_object=None))
+    return forms
+
+
+def test_forms(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = clustered(rng, len(TEXTS))
+    expected = dict(enumerate(TEXTS))
+    for name, form in forms_of(TEXTS).items():
+        sstore.build(folder / "a", fps, names=form, replace=True)
+        with sstore.open(folder / "a") as store:
+            assert store.has_names and names_of(store) == expected, name
+            assert sorted(store.get(names=form).query_index.tolist()) == [0, 0, *range(1, 8), 8, 8], name
+            assert [sorted(store.get(names=text).id.tolist()) for text in TEXTS[:2]] == [[0, 8], [1]]
+        sstore.remove(folder / "a", names=form)
+        assert len(sstore.open(folder / "a")) == 0
+    with sstore.Builder(folder / "b", names=True) as builder:
+        builder.add(fps[:3], names=TEXTS[:3])
+        builder.add(pyarrow.table({"fingerprint": fps[3:5], "name": TEXTS[3:5]}))
+        builder.add(pyarrow.table({"fingerprint": fps[5:]}), names=pyarrow.array(TEXTS[5:]))
+    with sstore.open(folder / "b") as store:
+        assert names_of(store) == expected
+
+
+def test_tables(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    """The column "name" of tables and streams, beside ids or without."""
+    fps, names = clustered(rng, 500), random_names(rng, 500)
+    names = [name.replace("\udcff", "") or "z" for name in names]
+    ids = rng.permutation(500).astype(np.uint64)
+    table = pyarrow.table({"name": names, "id": ids, "fingerprint": fps})
+    con = duckdb.connect()
+    con.register("records", table)
+    forms: dict[str, Any] = {
+        "table": table,
+        "sliced": pyarrow.concat_tables([table, table])[500:],
+        "sliced batch": pyarrow.concat_tables([table, table]).combine_chunks().to_batches()[0][500:],
+        "stream": table.to_reader(100),
+        "polars": polars.DataFrame({"name": names, "id": ids, "fingerprint": fps}),
+        "pandas": pandas.DataFrame({"name": names, "id": ids, "fingerprint": fps}),
+        "duckdb": con.sql("select * from records"),
+    }
+    expected = dict(zip(ids.tolist(), names))
+    for name, form in forms.items():
+        sstore.build(folder / "a", form, names=True, replace=True)
+        with sstore.open(folder / "a") as store:
+            assert names_of(store) == expected, name
+    sstore.build(folder / "a", table.to_reader(100), names=names[::-1], replace=True)  # instead of the column
+    with sstore.open(folder / "a") as store:
+        assert names_of(store) == dict(zip(ids.tolist(), names[::-1]))
+    assert sstore.add(folder / "a", table.set_column(0, "name", [names[::-1]])).added_count == 0
+    for wrong in (names[1:], [*names, "more"]):
+        for form in (table, fps):
+            with pytest.raises(ValueError, match="as many as fingerprints"):
+                sstore.build(folder / "b", form, names=wrong)
+    with pytest.raises(ValueError, match='expected a column "name"'):
+        sstore.build(folder / "b", table.drop_columns(["name"]), names=True)
+    assert not (folder / "b").exists()
+
+
+def test_results(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    """names=True adds the name of each id, and everything takes it over."""
+    fps = clustered(rng, 400)
+    ids = rng.permutation(1000)[:400].astype(np.uint64)
+    for names in (random_names(rng, 400), [f"page-{i}.html" for i in range(400)]):
+        name_of = dict(zip(ids.tolist(), names))
+        sstore.build(folder / "a", fps, ids, names=names, distance=5, replace=True)
+        sstore.build(folder / "b", fps, ids, distance=5, replace=True)
+        with sstore.open(folder / "a") as store, sstore.open(folder / "b") as bare:
+            results: list[Any] = [
+                (store.query(int(fps[0]), 20, names=True), store.query(int(fps[0]), 20)),
+                (store.nearest(int(fps[0]), limit=9, names=True), store.nearest(int(fps[0]), limit=9)),
+                (store.query_batch(fps, names=True), store.query_batch(fps)),
+                (store.get(ids[:30], names=True), store.get(ids[:30])),
+                (store.records(names=True), store.records()),
+                (store.pairs(names=True), store.pairs()),
+                (store.clusters(names=True), store.clusters()),
+                (store.join(bare, names=True), store.join(bare)),
+                (bare.join(store, names=True), bare.join(store)),
+            ]
+            for with_names, without in results:
+                columns = dict(with_names.columns)
+                assert len(without) > 0 and set(columns) - set(without) <= {"name", "other_name"}
+                for key in set(columns) - set(without):
+                    of_ids = without[key.replace("name", "id")].tolist()
+                    assert columns.pop(key).tolist() == [name_of[id_] for id_ in of_ids]
+                assert sstore.Columns(columns) == sstore.Columns(without.columns)
+            assert "other_name" not in results[7][0] and "name" not in results[8][0]
+            assert results[5][0].other_name == store.names(results[5][1].other_id)
+            assert results[2][0].offsets.tolist() == results[2][1].offsets.tolist()
+            for batches, whole in (
+                (store.iter_query_batch(fps, batch_size=7, names=True), results[2][0]),
+                (store.iter_records(batch_size=7, names=True), results[4][0]),
+                (store.iter_pairs(batch_size=7, names=True), results[5][0]),
+                (store.iter_clusters(batch_size=7, names=True), results[6][0]),
+                (store.iter_join(bare, batch_size=7, names=True), results[7][0]),
+            ):
+                assert [name for batch in batches for name in batch.name] == whole.name.tolist()
+            with pytest.raises(ValueError, match="has no names"):
+                bare.records(names=True)
+            with pytest.raises(ValueError, match="has no names"):
+                bare.names(1)
+            with pytest.raises(AttributeError, match="names=True"):
+                store.records().name
+            clusters = results[6][0]
+            of_duplicates = [name_of[i] for i in clusters.duplicates.id.tolist()]
+            assert clusters.duplicates.name.tolist() == of_duplicates
+            found = results[4][0]
+            assert found["name"] == found.name == pickle.loads(pickle.dumps(found.name)) == store.names(found)
+            is_text = names[0].startswith("page")
+            expected: Any = found.name.tolist() if is_text else [os.fsencode(name) for name in found.name]
+            assert found.to_arrow()["name"].to_pylist() == expected
+            assert found.to_polars()["name"].to_list() == expected
+            assert found.to_pandas()["name"].tolist() == found.name.tolist()
+            assert found.name.to_numpy().tolist() == np.asarray(found.name).tolist() == found.name.tolist()
+            if is_text:
+                assert duckdb.from_arrow(found.to_arrow()).fetchnumpy()["name"].tolist() == expected
+                reader = pyarrow.RecordBatchReader.from_stream(store.iter_records(batch_size=9, names=True))
+                assert reader.read_all()["name"].to_pylist() == expected
+                kind = np.dtypes.StringDType() if HAS_STRING_TYPE else np.dtype(object)
+                assert found.name.to_numpy().dtype == kind
+            else:
+                reader = pyarrow.RecordBatchReader.from_stream(store.iter_records(batch_size=400, names=True))
+                with pytest.raises(OSError, match="not UTF-8"):
+                    reader.read_all()
+
+
+def test_strings(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    """An array of names is one of NumPy's and of Arrow's, with nulls where there is no record."""
+    texts = [*TEXTS, *(name.replace("\udcff", "") or "z" for name in random_names(rng, 300, 2000))]
+    count = len(texts)
+    sstore.build(folder / "a", clustered(rng, count), names=texts)
+    with sstore.open(folder / "a") as store:
+        wanted = rng.integers(0, count + 50, 700).astype(np.uint64)
+        expected = [texts[i] if i < count else None for i in wanted.tolist()]
+        names = store.names(wanted)
+        assert names.tolist() == expected and len(names) == 700 and names.shape == (700,)
+        assert [names[i] for i in range(700)] == expected and names[-1] == expected[-1]
+        assert names.is_null.tolist() == [text is None for text in expected]
+        assert names.sizes.tolist() == [len((text or "").encode()) for text in expected]
+        assert names.to_numpy().tolist() == expected
+        assert names.to_arrow().type == pyarrow.large_string() and names.to_arrow().to_pylist() == expected
+        assert pyarrow.chunked_array(names).to_pylist() == polars.Series(names).to_list() == expected
+        rows = rng.permutation(700)[:50]
+        for some in (rows, rows.tolist(), wanted < 20, slice(5, 90, 3), slice(0, 0)):
+            picked = np.array(expected, object)[some].tolist()
+            assert names[some].tolist() == names[some].to_arrow().to_pylist() == picked
+            assert names[some].to_numpy().tolist() == picked and pickle.loads(pickle.dumps(names[some])) == names[some]
+        assert store.names(3).tolist() == [texts[3]] and store.names([]).tolist() == []
+        assert store.names([]).to_numpy().tolist() == store.names([]).to_arrow().to_pylist() == []
+        assert repr(store.names([0, 7, 99999])) == "<sstore.Strings, 3: 'a', '\\\\ttab', None>".replace("\\\\", "\\")
+        assert "\\ttab" in repr(store.records(names=True)) or len(store) > 10
+        with pytest.raises(IndexError):
+            names[700]
+
+
+def test_changes(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    """Additions, removals and look-ups in a random order."""
+    path, model, names = folder / "a", dict[tuple[int, int], str](), random_names(rng, 60)
+    sstore.build(path, [], names=[])
+    for step in range(25):
+        ids = rng.integers(0, 200, 30)
+        given = [names[i % len(names)] for i in ids.tolist()]  # the name of an id stays
+        fps = rng.integers(0, 1 << 64, 30, dtype=np.uint64)
+        if step % 3 < 2:
+            sstore.add(path, fps, ids, names=given, check_ids=False)
+            model.update({(f, i): name for f, i, name in zip(fps.tolist(), ids.tolist(), given)})
+        else:
+            gone = [*(names[i] for i in rng.integers(0, len(names), 3).tolist()), "no such name"]
+            change = sstore.remove(path, names=gone)
+            assert change.given_count == 4 and change.absent_count >= 1
+            before = len(model)
+            model = {key: name for key, name in model.items() if name not in gone}
+            assert change.removed_count == before - len(model) and change.record_count == len(model)
+        with sstore.open(path) as store:
+            records = store.records(names=True)
+            assert dict(zip(zip(records.fingerprint.tolist(), records.id.tolist()), records.name)) == model
+            asked = [names[i] for i in rng.integers(0, len(names), 10).tolist()]
+            found = store.get(names=asked)
+            rows = zip(found.query_index.tolist(), found.fingerprint.tolist(), found.id.tolist())
+            expected = [(i, f, id_) for i, name in enumerate(asked) for (f, id_), one in model.items() if one == name]
+            assert list(rows) == sorted(expected)
+            assert found.name.tolist() == [asked[i] for i in found.query_index.tolist()]
+    assert sstore.verify(path) == []
+    statistics = store.reopen().stat() if not store.closed else sstore.open(path).stat()
+    assert statistics.has_names and statistics.name_count > 0
+    assert statistics.names_bytes > 0 and statistics.name_index_bytes > 0
+    sstore.compact(path)
+    sstore.merge(folder / "b", [path])
+    assert names_of(sstore.open(folder / "b")) == {id_: name for (_, id_), name in model.items()}
+
+
+@pytest.mark.parametrize("words", [1, 4])
+def test_near_a_stored_record(folder: pathlib.Path, rng: np.random.Generator, words: int) -> None:
+    base = clustered(rng, 300)
+    fps = base if words == 1 else np.repeat(base, words).reshape(-1, words)
+    ids = rng.integers(0, 150, 300)
+    names = [f"name {i % 70}" for i in ids.tolist()]
+    records = sorted({(*row, i) for row, i in zip(fps.reshape(300, -1).tolist(), ids.tolist())})
+    sstore.build(folder / "a", fps, ids, names=names, bits=64 * words)
+    values = np.array([record[:-1] for record in records], np.uint64).reshape(len(records), -1)
+    of_records = np.array([record[-1] for record in records])
+
+    def expected(own: Any, near: int, exclude: bool) -> list[tuple[int, ...]]:
+        """The records within a distance of any of their own."""
+        least = np.min(
+            [
+                sum(distances(np.ascontiguousarray(values[:, w]), value[w]) for w in range(words))
+                for value in values[own]
+            ],
+            axis=0,
+        )
+        rows = [(int(d), *r) for d, r, is_own in zip(least, records, own) if d <= near and not (exclude and is_own)]
+        return sorted(rows)
+
+    def rows_of(found: sstore.Matches) -> list[tuple[int, ...]]:
+        fingerprints = found.fingerprint.reshape(-1, words).tolist()
+        return [(d, *f, i) for d, f, i in zip(found.distance.tolist(), fingerprints, found.id.tolist())]
+
+    with sstore.open(folder / "a") as store:
+        for number in rng.permutation(150)[:25].tolist():
+            forms: list[Any] = [({"id": number}, of_records == number)]
+            forms.append(({"name": f"name {number % 70}"}, of_records % 70 == number % 70))
+            for form, own in forms:
+                if not own.any():
+                    with pytest.raises(ValueError, match="no record has"):
+                        store.query(**form)
+                    continue
+                for exclude in (False, True):
+                    everything = expected(own, 64 * words, exclude)
+                    for near in (0, 3 * words, 12 * words):
+                        want = [row for row in everything if row[0] <= near]
+                        found = store.query(distance=near, exclude_self=exclude, names=True, **form)
+                        assert rows_of(found) == want
+                        assert found.name.tolist() == [f"name {row[-1] % 70}" for row in want]
+                        limited = store.query(distance=near, limit=3, exclude_self=exclude, **form)
+                        assert rows_of(limited) == want[:3]
+                    nearest = store.nearest(exclude_self=exclude, **form)
+                    assert rows_of(nearest) == [row for row in everything if row[0] == everything[0][0]]
+                    assert rows_of(store.nearest(limit=5, exclude_self=exclude, **form)) == everything[:5]
+                    short = store.nearest(max_distance=2, exclude_self=exclude, **form)
+                    assert rows_of(short) == [row for row in everything if row[0] == everything[0][0] <= 2]
+        one: Any = fps[0] if words > 1 else int(fps[0])
+        calls: list[Any] = [
+            {"id": 1, "name": "a"},
+            {"fingerprint": one, "id": 1},
+            {"fingerprint": one, "exclude_self": 1 > 0},
+        ]
+        for wrong in calls:
+            with pytest.raises(ValueError, match="exclude_self|several"):
+                store.query(**wrong)
+        with pytest.raises(TypeError, match="fingerprint"):
+            store.query()
+
+
+def test_bad_names(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = clustered(rng, 5)
+    for bad_name, reason in (
+        (None, "null"),
+        ("", "found 0"),
+        ("x" * 65537, "found 65537"),
+        ("a\nb", "newlines"),
+        ("a\0b", "null bytes"),
+    ):
+        names: list[Any] = ["a", "b", bad_name, "d", "e"]
+        forms: list[Any] = [names, pyarrow.array(names), np.array(names, object)]
+        for form in forms:
+            with pytest.raises((ValueError, TypeError), match=f"names: row 2: .*{reason}.*; skip_bad=True"):
+                sstore.build(folder / "a", fps, names=form)
+            bad = sstore.BadRows()
+            sstore.build(folder / "a", fps, names=form, skip_bad=bad, replace=True)
+            with sstore.open(folder / "a") as store:
+                assert names_of(store) == {0: "a", 1: "b", 3: "d", 4: "e"}
+                assert [row for row, _ in bad.rows] == [2] and reason in bad.rows[0].reason
+                with pytest.raises((ValueError, TypeError), match="names: row 1"):
+                    store.get(names=names[1:4])
+        bad_rows: Any = [fps[0], None, *fps[2:]]
+        bad = sstore.BadRows()
+        sstore.build(folder / "a", bad_rows, names=names, skip_bad=bad, replace=True)
+        assert names_of(sstore.open(folder / "a")) == {0: "a", 3: "d", 4: "e"} and bad.count == 2
+        sstore.remove(folder / "a", ids=range(5))
+        os.rename(folder / "a", folder / f"{reason}")
+    sstore.build(folder / "b", fps, names=["a", "b", "c", "d", "e"])
+    numbers: Any = range(5)
+    sstore.build(folder / "c", fps)
+    wrong: list[Any] = [
+        (lambda: sstore.add(folder / "b", fps), TypeError, "a name for each record"),
+        (lambda: sstore.add(folder / "b", fps, [0] * 5, names=["x"] * 5), ValueError, "id 0 has two names"),
+        (lambda: sstore.add(folder / "c", fps, names=["x"] * 5), ValueError, "has no names"),
+        (lambda: sstore.remove(folder / "c", names="x"), ValueError, "has no names"),
+        (lambda: sstore.remove(folder / "b", ids=[1], names="x"), TypeError, "expected fingerprints, ids"),
+        (lambda: sstore.remove(folder / "b", names="x", list_absent=True), ValueError, "list_absent"),
+        (lambda: sstore.build(folder / "d", fps, names=["x"] * 5, no_ids=True), ValueError, "cannot have names"),
+        (lambda: sstore.build(folder / "d", fps, names="x"), TypeError, "found str"),
+        (lambda: sstore.build(folder / "d", fps, names=numbers), TypeError, "expected str or bytes, found int"),
+        (lambda: sstore.build(folder / "d", fps, names=pyarrow.array([1] * 5)), TypeError, "array of strings"),
+        (lambda: sstore.build(folder / "d", fps, names=["\ud800"] * 5), ValueError, "not Unicode"),
+        (lambda: sstore.build(folder / "d", fps, names=np.array(["\ud800"] * 5)), ValueError, "not Unicode"),
+        (lambda: sstore.build(folder / "d", fps, names=np.array([["x"]] * 5)), ValueError, "shape"),
+        (lambda: sstore.open(folder / "b").get(), TypeError, "ids or names"),
+        (lambda: sstore.open(folder / "b").get(1, names=["a"]), TypeError, "ids or names"),
+        (lambda: sstore.open(folder / "c").get(names=["a"]), ValueError, "has no names"),
+    ]
+    for call, kind, message in wrong:
+        with pytest.raises(kind, match=message):
+            call()
+    assert not (folder / "d").exists() and len(sstore.open(folder / "b")) == 5
+
+
+def test_pairs_of_names(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    """Pairs as pairs of paths, by brute force."""
+    fps = clustered(rng, 300)
+    ids = np.arange(300, dtype=np.uint64)
+    names = [f"/pages/{i * 7919 % 300}.html" for i in range(300)]
+    sstore.build(folder / "a", fps, names=names, distance=6)
+    with sstore.open(folder / "a") as store:
+        pairs = store.pairs(names=True)
+        found = {frozenset(pair) for pair in zip(pairs.name, pairs.other_name)}
+        assert found == {frozenset((names[a], names[b])) for _, a, _, b in brute_pairs(fps, ids, 6)}
