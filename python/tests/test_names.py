@@ -253,6 +253,52 @@ def test_changes(folder: pathlib.Path, rng: np.random.Generator) -> None:
     assert names_of(sstore.open(folder / "b")) == {id_: name for (_, id_), name in model.items()}
 
 
+@pytest.mark.parametrize("form", ["ids", "id index", "names", "names and ids"])
+def test_replacements(folder: pathlib.Path, rng: np.random.Generator, form: str) -> None:
+    """Records in the place of those of their ids or names, against a model."""
+    path, has_names = folder / "a", form.startswith("names")
+    names: Any = [] if has_names else False
+    sstore.build(path, [], [] if form != "names" else None, names=names, id_index=form == "id index")
+    model: set[tuple[int, int, Optional[str]]] = set()
+    next_id = 0
+    for _ in range(20):
+        fps = rng.integers(0, 1 << 10, 25, dtype=np.uint64)  # so that some stay
+        keys = rng.integers(0, 60, 25)
+        name_of = {key: f"name {key}" for key in keys.tolist()}
+        given: Any = list(map(name_of.__getitem__, keys.tolist()))
+        ids: Any = keys
+        if form == "names":
+            of_names: dict[Any, int] = {
+                name: id_ for _, id_, name in sorted(model, reverse=True, key=lambda row: row[1])
+            }
+            is_new = np.array([name not in of_names for name in given])  # each gets an id, also of one name
+            ids = np.array([of_names.get(name, 0) for name in given])
+            ids[is_new] = next_id + np.arange(is_new.sum())
+            next_id += int(is_new.sum())
+        change = sstore.replace(path, fps, None if form == "names" else ids, names=given if has_names else None)
+        added = {*zip(fps.tolist(), ids.tolist(), given if has_names else [None] * 25)}
+        before, at = set(model), 2 if has_names else 1
+        given_keys = given if has_names else ids.tolist()
+        absent = [key for key in given_keys if key not in {record[at] for record in before}]
+        assert change.absent_count == len(absent if has_names else set(absent))
+        model = {record for record in before if record[at] not in given_keys} | added
+        assert change.added_count == len(model - before) and change.removed_count == len(before - model)
+        with sstore.open(path) as store:
+            records = store.records(names=has_names)
+            texts = records.name if has_names else [None] * len(records)
+            assert {*zip(records.fingerprint.tolist(), records.id.tolist(), texts)} == model
+            assert len(records) == len(model) == change.record_count
+    assert sstore.verify(path) == []
+    with pytest.raises(TypeError if has_names else ValueError):
+        sstore.replace(path, [1], None)
+    bad = sstore.BadRows()
+    wrong: Any = [1, None]
+    sstore.replace(
+        path, wrong, [70, 71] if form != "names" else None, names=["a", "b"] if has_names else None, skip_bad=bad
+    )
+    assert bad.count == 1 and len(sstore.open(path)) == len(model) + 1
+
+
 @pytest.mark.parametrize("words", [1, 4])
 def test_near_a_stored_record(folder: pathlib.Path, rng: np.random.Generator, words: int) -> None:
     base = clustered(rng, 300)

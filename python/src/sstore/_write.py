@@ -50,8 +50,8 @@ class Change:
         conflict_count: with check_ids, ids of added records that another record of the store also has, with another
             fingerprint. If ids_checked is false, there may be more.
         min_conflicting_id: the smallest of these ids.
-        absent_count: of a removal, given records, ids, or fingerprints without ids, of which the store had no record.
-            Among very many, a repeated one may be counted more than once.
+        absent_count: of a removal, given records, ids, names, or fingerprints without ids, of which the store had no
+            record; of a replacement, ids or names. Among very many, a repeated one may be counted more than once.
         absent_ids: with list_absent, the ids that absent_count counts: uint64, shape (absent_count,), ascending among
             those that were looked up together; otherwise None.
         damaged_file: of an older segment, or "": the change was to be merged with it, and was published as a segment of
@@ -563,8 +563,9 @@ def add(
 def replace(
     path: PathLike,
     fingerprints: ArrayLike,
-    ids: ArrayLike,
+    ids: Optional[ArrayLike] = None,
     *,
+    names: Optional[StringsLike] = None,
     check_ids: bool = True,
     no_compact: bool = False,
     plan: Optional[str] = None,
@@ -578,20 +579,26 @@ def replace(
     wait: Wait = 0,
     progress: ProgressOption = False,
 ) -> Change:
-    """Add records to a store in place of all records that it has of their ids.
+    """Add records to a store in place of all records that it has of their ids; in a store with names, of their names.
 
-    Several given records of an id are all added. Readers see the removals and the additions as one change. A record
-    that the store has already stays. With an id index the ids are found in a few reads; otherwise all records are read.
-    The arguments and the errors are those of add(). A store without ids is an ArgumentError.
+    Several given records of an id or a name are all added. Readers see the removals and the additions as one change. A
+    record that the store has already stays. With an id index the ids are found in a few reads; otherwise all records
+    are read. The arguments and the errors are those of add(). A store without ids is an ArgumentError.
+
+    Args:
+        ids: None: in a store with names, a record keeps the id that its name has in the store, the smallest one; each
+            record of a new name gets a new id.
+        names: as add() takes them, in a store with names.
 
     Returns:
-        The Change: how many records were added, and how many others were removed.
+        The Change: how many records were added, how many others were removed, and of how many ids or names there was
+        none.
     """
     return _add(
         path,
         fingerprints,
         ids,
-        None,
+        names,
         skip_bad,
         progress,
         replace_records=True,
@@ -621,7 +628,9 @@ def _add(
             with Store(path, io="pread") as store:
                 count, all_given = store._words, _names_of(names, store.has_names)
             for number, piece in enumerate(pieces(fingerprints, ids, count, bad, True, all_given)):
-                if number == 0 and (bad.max_bad != 0 or piece.ids is not None or len(piece.fingerprints) > 1):
+                names_tell_ids = piece.ids is None and fields.get("replace_records", False)
+                is_compared = bad.max_bad != 0 or piece.ids is not None or len(piece.fingerprints) > 1
+                if number == 0 and is_compared and not names_tell_ids:
                     next_id, doubt = _compare(path, piece)
                 id_part = piece.ids
                 if id_part is None and next_id is not None and bad.max_bad != 0:
