@@ -973,7 +973,7 @@ def check_deleted(service, records, given):
     there = {i for _, i in records}
     for identifier, (status, answer) in answers.items():
         expected = 200 if identifier in there else 404
-        assert status == expected and (status == 200 or f"the id {identifier}" in answer["error"]), (identifier, answer)
+        assert status == expected and (status == 200 or f"the id '{identifier}'" in answer["error"]), (identifier, answer)
     assert len(answers) == len(given)
     records.difference_update([record for record in records if record[1] in given])
 
@@ -1062,6 +1062,91 @@ def test_replacements():
         dumped = {tuple(line.split("\t")) for line in sstore("dump", "replaced.store").stdout.splitlines()}
         assert dumped == {(hexed([f], bits)[0].zfill(bits // 4), str(i)) for f, i in records}
         sstore("verify", "--quiet", "replaced.store")
+
+
+def test_names():
+    """Answers have names, and names are keys: of any bytes in paths, of UTF-8 in JSON."""
+    texts = ["a b/c?d&e=%20", "7", "0", "\u00e9\U0001f600", "'\"\\", "-", "#x", "x" * 3000, "\t", "a" * 70 + "/b"]
+    names = {number: name.encode() for number, name in enumerate(texts)} | {len(texts): b"\xff\xfe/raw"}
+    records = {(RANDOM.getrandbits(64), number) for number in names for _ in range(RANDOM.randint(1, 3))}
+    near = {(f ^ 1, RANDOM.randrange(len(names))) for f, _ in records}
+    records |= near
+    rows = [{"fingerprint": f"{f:016x}", "id": i, "name": texts[i]} for f, i in sorted(records) if i < len(texts)]
+    lines = "".join(json.dumps(row) + "\n" for row in rows if row["id"] < len(texts))
+    sstore("build", "--quiet", "--names", "names.store", "-", "--format", "jsonl", input=lines)
+    raw = "".join(f"{f:016x}\t\\xff\\xfe/raw\n" for f, i in sorted(records) if i == len(texts))
+    sstore("add", "--quiet", "names.store", "-", input=raw)
+
+    def path_of(name):
+        return "/v1/records/" + urllib.parse.quote(name, safe="/")
+
+    def named(found):
+        """The fingerprint and the name of each record."""
+        return sorted((int(m["fingerprint"], 16), shown(m)) for m in found)
+
+    def shown(match):
+        return match["name"].encode() if "name" in match else match["escaped_name"].encode("latin1").decode("unicode_escape").encode("latin1")
+
+    def expected(wanted):
+        return sorted((f, names[i]) for f, i in wanted)
+
+    with Service("names.store", "--write") as service:
+        for number, name in names.items():
+            own = {record for record in records if record[1] == number}
+            assert named(service.get(path_of(name))["records"]) == expected(own), name
+            quoted = urllib.parse.quote(name)
+            answer = service.get(f"/v1/query?name={quoted}&k=1")
+            assert sorted(int(r["query"], 16) for r in answer["results"]) == sorted(f for f, _ in own)
+            for result in answer["results"]:
+                query = int(result["query"], 16)
+                found = {r for r in records if (r[0] ^ query).bit_count() <= 1}
+                assert named(result["matches"]) == expected(found), (result, found)
+            ids = {(int(m["fingerprint"], 16), m["id"]) for m in service.get(path_of(name))["records"]}
+            others = service.get(f"/v1/query?name={quoted}&k=1&exclude_self=1")
+            for before, result in zip(answer["results"], others["results"], strict=True):
+                left_out = {m["id"] for m in before["matches"]} - {m["id"] for m in result["matches"]}
+                assert len(left_out) == 1 and (int(result["query"], 16), *left_out) in ids
+        queries = [f for f, _ in sorted(records)] * 3
+        for count in [1, len(queries)]:
+            answer = service.post("/v1/query", {"fingerprints": hexed(queries[:count]), "k": 1})
+            for query, result in zip(queries, answer["results"]):
+                assert named(result["matches"]) == expected(r for r in records if (r[0] ^ query).bit_count() <= 1)
+        service.get(path_of(b"none"), status=404)
+        assert "the name 'none'" in service.get("/v1/query?name=none", status=404)["error"]
+
+        new = RANDOM.getrandbits(64)
+        answer = service.post("/v1/records", {"records": [{"fingerprint": f"{new:x}", "name": "new/\u00e9"}]})
+        assert answer["record_count"] == len(records) + 1
+        assert named(service.get(path_of("new/\u00e9".encode()))["records"]) == [(new, "new/\u00e9".encode())]
+        for name in [b"7", b"new/\xc3\xa9", b"\xff\xfe/raw", b"fresh"]:
+            fingerprint = RANDOM.getrandbits(64)
+            status, answer, _ = service.send("PUT", path_of(name), {"fingerprint": f"{fingerprint:x}"})
+            assert status == 200, answer
+            assert named(service.get(path_of(name))["records"]) == [(fingerprint, name)]
+        body = {"records": [{"fingerprint": f"{new:x}", "name": "0"}, {"fingerprint": "1", "name": "fresh"}]}
+        service.post("/v1/replace", body)
+        assert named(service.get(path_of(b"0"))["records"]) == [(new, b"0")]
+        assert service.send("DELETE", path_of(b"7"))[0] == 200 and service.send("DELETE", path_of(b"7"))[0] == 404
+        service.get(path_of(b"7"), status=404)
+        service.post("/v1/remove", {"records": [{"name": "0"}, {"name": texts[0]}, {"name": "none"}]})
+        service.get(path_of(b"0"), status=404)
+        service.get(path_of(names[0]), status=404)
+        for body in [{"fingerprint": "1"}, {"fingerprint": "1", "name": ""}, {"fingerprint": "1", "name": "a\nb"},
+                     {"fingerprint": "1", "name": 7}, {"fingerprint": "1", "name": "a\u0000"}, {"name": "a"}]:
+            service.post("/v1/records", {"records": [body]}, status=400)
+        service.post("/v1/remove", {"records": [{"name": "a", "fingerprint": "1"}]}, status=400)
+        service.post("/v1/remove", {"records": [{"name": "a"}, {"id": 1}]}, status=400)
+        service.post("/v1/offer", {"records": [{"name": "a", "fingerprint": "1"}]}, status=400)
+    sstore("verify", "--quiet", "names.store")
+    build("nameless.store", [(1, 7)])
+    with Service("nameless.store", "--write") as service:
+        for method, path in [("GET", "/v1/records/x"), ("GET", "/v1/query?name=7"), ("DELETE", "/v1/records/x")]:
+            status, answer, _ = service.send(method, path)
+            assert status == 400 and b"no names" in answer, answer
+        assert service.send("PUT", "/v1/records/x", {"fingerprint": "1"})[0] == 400
+        service.post("/v1/records", {"records": [{"fingerprint": "1", "name": "a", "id": 1}]}, status=400)
+        service.post("/v1/remove", {"records": [{"name": "a"}]}, status=400)
+        assert service.get("/v1/records/7")["records"] == [{"fingerprint": "0000000000000001", "id": "7"}]
 
 
 def test_records_of_several_stores():

@@ -12,6 +12,7 @@
 
 #include "input/id_range.h"
 #include "input/input_line.h"
+#include "input/name_text.h"
 #include "input/padding.h"
 #include "output/json_read.h"
 
@@ -31,7 +32,8 @@ static const struct route_row {
 #define DELETE (1u << METHOD_DELETE)
 #define BIT(argument) (1u << ARGUMENT_##argument)
 #define ROWS_BITS (BIT(STORE) | BIT(SKIP_BAD) | BIT(MAX_BAD))
-#define QUERY_BITS (BIT(FP) | BIT(ID) | BIT(TEXT) | BIT(K) | BIT(LIMIT) | BIT(IDS) | BIT(EXCLUDE_SELF) | ROWS_BITS)
+#define QUERY_BITS                                                                                                     \
+    (BIT(FP) | BIT(ID) | BIT(NAME) | BIT(TEXT) | BIT(K) | BIT(LIMIT) | BIT(IDS) | BIT(EXCLUDE_SELF) | ROWS_BITS)
     [ROUTE_QUERY] = {"/v1/query", "GET, HEAD, POST", GET | POST, QUERY_BITS},
     [ROUTE_NEAREST] = {"/v1/nearest", "GET, HEAD, POST", GET | POST, QUERY_BITS},
     [ROUTE_RECORDS] = {"/v1/records", "POST", POST, ROWS_BITS},
@@ -53,8 +55,9 @@ static const struct route_row {
 #undef GET
 };
 
-static const char *const argument_names[ARGUMENT_COUNT] = {"fp",    "id",  "text",         "k",        "limit",
-                                                           "store", "ids", "exclude_self", "skip_bad", "max_bad"};
+static const char *const argument_names[ARGUMENT_COUNT] = {"fp",     "id",    "name", "text",         "k",
+                                                           "limit",  "store", "ids",  "exclude_self", "skip_bad",
+                                                           "max_bad"};
 
 const char *route_path(route which)
 {
@@ -269,8 +272,8 @@ static bool read_exclusion(request *self, const char *const *arguments, reply *r
 {
     if (!read_flag(arguments, ARGUMENT_EXCLUDE_SELF, &self->excludes_self, reply_out))
         return false;
-    return !self->excludes_self || arguments[ARGUMENT_ID] != NULL ||
-           reply_fail(reply_out, REPLY_BAD_REQUEST, "exclude_self: expected the parameter id");
+    return !self->excludes_self || arguments[ARGUMENT_ID] != NULL || arguments[ARGUMENT_NAME] != NULL ||
+           reply_fail(reply_out, REPLY_BAD_REQUEST, "exclude_self: expected the parameter id or name");
 }
 
 static bool read_ids(request *self, const char *text, reply *reply_out)
@@ -297,24 +300,46 @@ static bool read_settings(request *self, const char *const *arguments, const sto
 static bool read_single_id(request *self, const char *text, reply *reply_out)
 {
     line_fault fault;
+    self->key = text;
     self->ids = &self->single_id;
     self->count = 1;
     return read_whole("id", text, &self->single_id, &fault) || fail_fault(reply_out, &fault);
+}
+
+static bool read_single_name(request *self, const char *text, reply *reply_out)
+{
+    line_fault fault;
+    self->key = text;
+    self->names = &self->single_name;
+    self->single_name = (sstore_name){.bytes = text, .size = strlen(text)};
+    self->count = 1;
+    return name_take(text, self->single_name.size, NULL, &self->single_name.size, &fault) ||
+           reply_fail(reply_out, REPLY_BAD_REQUEST, "name: %s", fault.reason);
+}
+
+/* Read the key of the path: a name, and perhaps an id. */
+static bool read_key(request *self, reply *reply_out)
+{
+    line_fault fault;
+    self->ids = read_whole("id", self->key, &self->single_id, &fault) ? &self->single_id : NULL;
+    return read_single_name(self, self->key, reply_out);
 }
 
 /* Read the parameter that says what is asked for: there is one. */
 static bool read_single(request *self, reply *reply_out)
 {
     const char *fingerprint = self->arguments[ARGUMENT_FP], *id = self->arguments[ARGUMENT_ID];
-    const char *text = self->arguments[ARGUMENT_TEXT];
+    const char *text = self->arguments[ARGUMENT_TEXT], *name = self->arguments[ARGUMENT_NAME];
     line_fault fault;
-    if ((fingerprint != NULL) + (id != NULL) + (text != NULL) != 1)
+    if ((fingerprint != NULL) + (id != NULL) + (name != NULL) + (text != NULL) != 1)
         return reply_fail(reply_out, REPLY_BAD_REQUEST,
                           "expected a parameter fp, a fingerprint of %" PRIu32
-                          " bits in hexadecimal digits, or id or text",
+                          " bits in hexadecimal digits, or id, name or text",
                           self->bits);
     if (id != NULL)
         return read_single_id(self, id, reply_out);
+    if (name != NULL)
+        return read_single_name(self, name, reply_out);
     self->fingerprints = self->single;
     self->count = 1;
     return (text != NULL ? text_reader_take(&self->texts, "text", text, strlen(text), self->single, &fault)
@@ -448,28 +473,54 @@ static bool read_record_fingerprint(request *self, json_view fingerprint, json_v
     return text_reader_take_json(&self->texts, name_record(self, place, ".text").text, text, to, fault);
 }
 
-/* The first row decides what all have: to be removed, a fingerprint or an id is enough. */
+static bool read_json_name(request *self, json_view value, const char *where, line_fault *fault)
+{
+    char *to = self->name_texts + self->name_bytes;
+    sstore_name *name = &self->names[self->count];
+    if (json_view_kind(value) != JSON_VIEW_STRING)
+        return line_fault_set(fault, "%s: expected a string, a name", where);
+    *name = (sstore_name){.bytes = to, .size = json_view_text(value, to, value.length)};
+    line_fault cause;
+    if (!name_take(to, name->size, NULL, &name->size, &cause))
+        return line_fault_set(fault, "%s: %s", where, cause.reason);
+    self->name_bytes += name->size;
+    return true;
+}
+
+/* The first row decides what all have. */
+static bool check_members(request *self, unsigned members, size_t place, line_fault *fault)
+{
+    self->members = self->count == 0 ? members : self->members;
+    const unsigned other = members ^ self->members;
+    if (other == 0)
+        return true;
+    return line_fault_set(fault, "records[%zu]: either all records have %s, or none", place,
+                          (other & RECORD_HAS_ID) != 0     ? "an id"
+                          : (other & RECORD_HAS_NAME) != 0 ? "a name"
+                                                           : "a fingerprint");
+}
+
+/* To be removed, a fingerprint or an id is enough, and a name stands alone. */
 static bool read_record_row(request *self, json_view row, size_t place, line_fault *fault)
 {
-    static const char *const keys[] = {"fingerprint", "id", "text", NULL};
-    json_view values[3];
-    const json_view odd = json_view_members(row, keys, values), id = values[1];
-    const bool has_id = id.text != NULL;
-    const bool has_fingerprint = values[0].text != NULL || values[2].text != NULL || !has_id ||
+    static const char *const keys[] = {"fingerprint", "id", "name", "text", NULL};
+    json_view values[4];
+    const json_view odd = json_view_members(row, keys, values), id = values[1], name = values[2];
+    const unsigned key = (id.text != NULL ? RECORD_HAS_ID : 0) | (name.text != NULL ? RECORD_HAS_NAME : 0);
+    const bool has_fingerprint = values[0].text != NULL || values[3].text != NULL || key == 0 ||
                                  self->route != ROUTE_REMOVE;
     if (odd.text != NULL)
         return line_fault_set(fault, "%s: unknown or repeated key '%.*s'", name_record(self, place, "").text,
                               shown_length(odd), odd.text + 1);
-    if ((has_fingerprint && !read_record_fingerprint(self, values[0], values[2], place, fault)) ||
-        (has_id && !read_json_id(id, name_record(self, place, ".id").text, &self->ids[self->count], fault)))
+    if (self->route == ROUTE_REMOVE && name.text != NULL && (has_fingerprint || id.text != NULL))
+        return line_fault_set(fault, "records[%zu]: to be removed, a record has a name alone", place);
+    if (self->route == ROUTE_OFFER && name.text != NULL)
+        return line_fault_set(fault, "records[%zu]: an offered record has no name", place);
+    if ((has_fingerprint && !read_record_fingerprint(self, values[0], values[3], place, fault)) ||
+        (id.text != NULL && !read_json_id(id, name_record(self, place, ".id").text, &self->ids[self->count], fault)) ||
+        (name.text != NULL && !read_json_name(self, name, name_record(self, place, ".name").text, fault)))
         return false;
-    if (self->count == 0) {
-        self->has_ids = has_id;
-        self->has_fingerprints = has_fingerprint;
-    }
-    return (has_id == self->has_ids && has_fingerprint == self->has_fingerprints) ||
-           line_fault_set(fault, "records[%zu]: either all records have %s, or none", place,
-                          has_id != self->has_ids ? "an id" : "a fingerprint");
+    return check_members(self, key | (has_fingerprint ? RECORD_HAS_FINGERPRINT : 0), place, fault);
 }
 
 static bool read_row(request *self, row_fn read, json_view row, size_t place, line_fault *fault)
@@ -480,14 +531,26 @@ static bool read_row(request *self, row_fn read, json_view row, size_t place, li
     return is_read;
 }
 
-/* Free the columns that the records do not have. */
-static void drop_absent(request *self, bool are_records)
+/* Make room for what records in JSON of this many bytes may have. */
+static bool allocate_names(request *self, size_t count, size_t bytes, reply *reply_out)
 {
-    if (!self->has_ids) {
+    self->names = malloc((count + 1) * sizeof *self->names);
+    self->name_texts = malloc(bytes);
+    return (self->names != NULL && self->name_texts != NULL) || reply_fail(reply_out, REPLY_FAILED, "out of memory");
+}
+
+/* Free the columns that the records do not have. */
+static void drop_absent(request *self)
+{
+    if ((self->members & RECORD_HAS_ID) == 0) {
         free(self->ids);
         self->ids = NULL;
     }
-    if (are_records && !self->has_fingerprints && self->count > 0) {
+    if ((self->members & RECORD_HAS_NAME) == 0) {
+        free(self->names);
+        self->names = NULL;
+    }
+    if ((self->members & RECORD_HAS_FINGERPRINT) == 0 && self->count > 0) {
         free(self->fingerprints);
         self->fingerprints = NULL;
     }
@@ -500,7 +563,7 @@ static bool read_rows(request *self, row_fn read, json_view list, reply *reply_o
     json_iterator rows = json_iterate(list);
     json_view row;
     line_fault fault, first;
-    if (!allocate(self, count, writes, reply_out))
+    if (!allocate(self, count, writes, reply_out) || (writes && !allocate_names(self, count, list.length, reply_out)))
         return false;
     for (size_t i = 0; json_next_item(&rows, &row); i++) {
         if (read_row(self, read, row, i, &fault))
@@ -513,7 +576,8 @@ static bool read_rows(request *self, row_fn read, json_view list, reply *reply_o
     /* Then the whole request is of another form than expected. */
     if (self->count == 0 && count > 0)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s; none of %zu rows can be read", first.reason, count);
-    drop_absent(self, writes);
+    if (writes)
+        drop_absent(self);
     return true;
 }
 
@@ -582,7 +646,7 @@ static bool take_key(request *self, reply *reply_out)
     if (self->count != 1)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "expected the fingerprint of one record, found %zu",
                           self->count);
-    return read_single_id(self, self->key, reply_out);
+    return read_key(self, reply_out);
 }
 
 /* The body of PUT: a record without an id. */
@@ -591,8 +655,8 @@ static bool read_record(request *self, json_view record, const store_names *stor
     line_fault fault;
     if (!read_settings(self, self->arguments, stores, reply_out) || !allocate(self, 1, false, reply_out))
         return false;
-    if (json_view_member(record, "id").text != NULL)
-        return reply_fail(reply_out, REPLY_BAD_REQUEST, "id: the path has it");
+    if (json_view_member(record, "id").text != NULL || json_view_member(record, "name").text != NULL)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "the path has the id or the name, and not the body");
     if (!read_row(self, read_record_row, record, 0, &fault))
         return fail_fault(reply_out, &fault);
     return take_key(self, reply_out);
@@ -618,9 +682,10 @@ bool request_read(request *self, const char *body, size_t size, const request_st
     self->words = (stores->bits + 63) / 64;
     self->texts.rules = stores->texts;
     if (has_body && (self->arguments[ARGUMENT_FP] != NULL || self->arguments[ARGUMENT_ID] != NULL ||
-                     self->arguments[ARGUMENT_TEXT] != NULL))
-        return reply_fail(reply_out, REPLY_BAD_REQUEST,
-                          "the parameters 'fp', 'id' and 'text' are for GET; POST has fingerprints in its body");
+                     self->arguments[ARGUMENT_NAME] != NULL || self->arguments[ARGUMENT_TEXT] != NULL))
+        return reply_fail(
+            reply_out, REPLY_BAD_REQUEST,
+            "the parameters 'fp', 'id', 'name' and 'text' are for GET; POST has fingerprints in its body");
     if (has_body && !self->is_binary)
         return read_json(self, writes, body, size, stores->names, reply_out);
     if (!read_settings(self, self->arguments, stores->names, reply_out))
@@ -629,7 +694,7 @@ bool request_read(request *self, const char *body, size_t size, const request_st
         return read_binary(self, writes && self->route != ROUTE_RECORD, body, size, reply_out) &&
                (self->route != ROUTE_RECORD || take_key(self, reply_out));
     if (self->route == ROUTE_RECORD)
-        return read_single_id(self, self->key, reply_out);
+        return read_key(self, reply_out);
     return !request_is_query(self) || read_single(self, reply_out);
 }
 
@@ -639,7 +704,13 @@ void request_free(request *self)
         free(self->fingerprints);
     if (self->ids != &self->single_id)
         free(self->ids);
+    if (self->names != &self->single_name)
+        free(self->names);
+    free(self->name_texts);
+    free(self->own_ids);
     text_reader_free(&self->texts);
     skipped_rows_free(&self->skipped);
-    self->fingerprints = self->ids = NULL;
+    self->fingerprints = self->ids = self->own_ids = NULL;
+    self->names = NULL;
+    self->name_texts = NULL;
 }

@@ -37,6 +37,7 @@ typedef enum request_method {
 typedef enum request_argument {
     ARGUMENT_FP,
     ARGUMENT_ID,
+    ARGUMENT_NAME,
     ARGUMENT_TEXT,
     ARGUMENT_K,
     ARGUMENT_LIMIT,
@@ -50,10 +51,13 @@ typedef enum request_argument {
 
 #define REQUEST_ALL_STORES UINT32_MAX
 
+/* What a record of a body has. */
+enum { RECORD_HAS_FINGERPRINT = 1, RECORD_HAS_ID = 2, RECORD_HAS_NAME = 4 };
+
 typedef struct request {
     route route;
     request_method method;
-    const char *key;                       /* of the path of ROUTE_RECORD, not owned */
+    const char *key;                       /* an id or a name: of the path or the query string, not owned; or NULL */
     bool is_binary;                        /* the body */
     bool wants_binary;                     /* matches */
     const char *arguments[ARGUMENT_COUNT]; /* of the query string, not owned; NULL: not given */
@@ -61,12 +65,17 @@ typedef struct request {
     /* Set by request_read(): */
     uint32_t bits, words;              /* of a fingerprint; bits: without the zeros that fill the last word */
     uint64_t *fingerprints;            /* NULL: none were given, */
-    uint64_t *ids;                     /* as here */
-    bool has_fingerprints, has_ids;    /* of records in JSON: what the first one has */
+    uint64_t *ids;                     /* as here, */
+    sstore_name *names;                /* and here. A key that is an id may also be a name: the store decides */
+    unsigned members;                  /* of records in JSON: what the first one has */
     size_t count;                      /* of the rows that are not skipped */
     skipped_rows skipped;              /* malformed ones */
     uint64_t single[SSTORE_MAX_WORDS]; /* the room of a single fingerprint, */
-    uint64_t single_id;                /* and of a single id */
+    uint64_t single_id;                /* and of a single id, */
+    sstore_name single_name;           /* or name */
+    char *name_texts;                  /* of all names of a body */
+    size_t name_bytes;
+    uint64_t *own_ids; /* of the records that are the queries */
     uint32_t distance;
     bool has_distance;       /* otherwise `distance` is not set */
     uint64_t limit;          /* on the listed matches of a fingerprint */

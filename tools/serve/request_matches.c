@@ -12,6 +12,7 @@
 #include "output/json.h"
 #include "output/messages.h"
 #include "output/output.h"
+#include "output/records.h"
 
 #define CHECKED_MATCHES 1024u /* between two looks at the clock */
 
@@ -22,8 +23,19 @@ static size_t item_bytes(const match_list *list)
     return sizeof(store_match) + 8 * (size_t)list->words;
 }
 
+static void free_names(match_list *list)
+{
+    for (uint32_t i = 0; list->names != NULL && i < list->store_count; i++) {
+        list->names[i].cursor = NULL; /* it is the caller's */
+        stored_names_close(&list->names[i]);
+    }
+    free(list->names);
+    list->names = NULL;
+}
+
 void match_list_free(match_list *list)
 {
+    free_names(list);
     free(list->items);
     free(list->queries);
     free(list->found);
@@ -40,6 +52,31 @@ static const store_match *match_at(const match_list *list, size_t index)
 const uint64_t *match_list_fingerprint(const match_list *list, size_t index)
 {
     return match_at(list, index)->fingerprint;
+}
+
+uint64_t match_list_id(const match_list *list, size_t index)
+{
+    return match_at(list, index)->id;
+}
+
+bool match_list_find_names(match_list *list, uint32_t store, uint32_t store_count, sstore_cursor *cursor,
+                           const char *path)
+{
+    uint64_t *ids = malloc((list->count + 1) * sizeof *ids);
+    size_t count = 0;
+    if (list->names == NULL && (list->names = calloc(store_count, sizeof *list->names)) != NULL)
+        list->store_count = store_count;
+    if (ids == NULL || list->names == NULL) {
+        free(ids);
+        return false;
+    }
+    for (size_t i = 0; i < list->count; i++)
+        if (match_at(list, i)->store == store)
+            ids[count++] = match_at(list, i)->id;
+    list->names[store] = (stored_names){.path = path, .cursor = cursor};
+    stored_names_expect(&list->names[store], ids, count);
+    free(ids);
+    return list->names[store].code == EXIT_DONE;
 }
 
 int match_list_should_stop(void *context)
@@ -231,9 +268,9 @@ static char *put_match(char *to, const store_match *self, const match_list *list
     return PUT(to, "\"");
 }
 
-static void print_store_name(const char *name, reply *to)
+static void print_member(const char *key, const char *value, reply *to)
 {
-    char *text = json_value_text(json_value_make("{s:s}", "store", name));
+    char *text = json_value_text(json_value_make("{s:s}", key, value));
     if (text == NULL) {
         reply_fail(to, REPLY_FAILED, "out of memory");
         return;
@@ -241,6 +278,19 @@ static void print_store_name(const char *name, reply *to)
     reply_literal(to, ",");
     reply_append(to, text + 1, strlen(text) - 2); /* without the braces */
     free(text);
+}
+
+/* Print the name of a match, if its store has names. */
+static void print_name(const match_list *list, const store_match *item, reply *to)
+{
+    stored_names *names = list->names != NULL ? &list->names[item->store] : NULL;
+    if (names == NULL || names->cursor == NULL)
+        return;
+    const printed_name name = stored_names_find(names, item->id);
+    if (name.text != NULL)
+        print_member(name.is_escaped ? RECORDS_ESCAPED_NAME_KEY : RECORDS_NAME_KEY, name.text, to);
+    else
+        reply_fail(to, REPLY_FAILED, "a record has no name; the service said why");
 }
 
 void matches_print_list(const match_list *list, size_t begin, size_t count, char *const *names, reply *to)
@@ -254,8 +304,9 @@ void matches_print_list(const match_list *list, size_t begin, size_t count, char
         if (i > 0)
             *at++ = ',';
         reply_fill_end(to, put_match(at, item, list));
+        print_name(list, item, to);
         if (names != NULL)
-            print_store_name(names[item->store], to);
+            print_member("store", names[item->store], to);
         reply_literal(to, "}");
     }
     reply_literal(to, "]");

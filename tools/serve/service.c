@@ -174,18 +174,42 @@ typedef struct queried_store {
     uint32_t index, distance;
 } queried_store;
 
-static bool acquire_store(service *self, const request *req, uint32_t index, bool with_cursor, queried_store *store_out,
-                          reply *reply_out)
+/* The stores that a request asks, each in one state. */
+typedef struct queried_stores {
+    queried_store *items;
+    uint32_t count;
+} queried_stores;
+
+static void release_stores(service *self, queried_stores *stores)
+{
+    while (stores->count-- > 0)
+        served_store_release(self->stores[stores->items[stores->count].index], &stores->items[stores->count].use);
+    free(stores->items);
+}
+
+static bool acquire_store(service *self, const request *req, uint32_t index, queried_stores *stores, reply *reply_out)
 {
     sstore_error error;
-    served_store *served = self->stores[index];
-    *store_out = (queried_store){.index = index};
-    if (served_store_acquire(served, with_cursor, &store_out->use, &error) != SSTORE_OK)
+    queried_store *to = &stores->items[stores->count];
+    *to = (queried_store){.index = index};
+    if (served_store_acquire(self->stores[index], true, &to->use, &error) != SSTORE_OK)
         return reply_fail_with(reply_out, &error);
-    if (choose_distance(self, req, store_use_statistics(&store_out->use), &store_out->distance, reply_out))
-        return true;
-    served_store_release(served, &store_out->use);
-    return false;
+    stores->count++;
+    return choose_distance(self, req, store_use_statistics(&to->use), &to->distance, reply_out);
+}
+
+/* Release them in any case. */
+static bool acquire_stores(service *self, const request *req, queried_stores *stores_out, reply *reply_out)
+{
+    const store_range range = stores_of(self, req);
+    assert(range.end > range.begin);
+    *stores_out = (queried_stores){.items = calloc(range.end - range.begin, sizeof *stores_out->items)};
+    if (stores_out->items == NULL)
+        return reply_fail(reply_out, REPLY_FAILED, "out of memory");
+    bool done = true;
+    for (uint32_t i = range.begin; i < range.end && done; i++)
+        done = acquire_store(self, req, i, stores_out, reply_out);
+    return done;
 }
 
 static void begin_store(match_list *list, uint32_t index, const store_use *use)
@@ -281,6 +305,22 @@ static void cut_query(const request *self, match_list *list)
         list->queries[list->first_query].count = listed < self->limit ? listed : self->limit;
 }
 
+/* The filter of a request's matches, or NULL. */
+static const sstore_id_filter *filter_of(const request *req)
+{
+    return req->has_filter ? &req->filter : NULL;
+}
+
+/* Let a cursor leave out the own id of a query. */
+static sstore_status exclude_own(const request *self, size_t query, sstore_cursor *cursor, sstore_error *error)
+{
+    sstore_id_filter filter = self->filter;
+    if (filter.excluded_ids == NULL)
+        return SSTORE_OK;
+    filter.excluded_ids += query;
+    return sstore_cursor_set_filter(cursor, &filter, error);
+}
+
 static sstore_status query_each(const request *self, const queried_store *stores, uint32_t store_count,
                                 match_list *list, sstore_error *error)
 {
@@ -295,8 +335,11 @@ static sstore_status query_each(const request *self, const queried_store *stores
     }
     for (size_t i = 0; i < self->count && status == SSTORE_OK; i++) {
         match_list_begin_query(list, i);
-        for (uint32_t j = 0; j < store_count && status == SSTORE_OK; j++)
-            status = query_store(self, &stores[j], &columns, list, error);
+        for (uint32_t j = 0; j < store_count && status == SSTORE_OK; j++) {
+            status = exclude_own(self, i, stores[j].use.cursor, error);
+            if (status == SSTORE_OK)
+                status = query_store(self, &stores[j], &columns, list, error);
+        }
         if (list->is_limited)
             cut_query(self, list);
         list->is_full |= list->count > list->max;
@@ -312,12 +355,6 @@ static uint64_t count_blocks(const queried_store *stores, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         blocks += sstore_cursor_block_count(stores[i].use.cursor);
     return blocks;
-}
-
-/* The filter of a request's matches, or NULL. */
-static const sstore_id_filter *filter_of(const request *req)
-{
-    return req->has_filter ? &req->filter : NULL;
 }
 
 /* Answer queries one by one, each in all stores. */
@@ -379,56 +416,37 @@ static bool is_singly(const request *self)
 }
 
 /* Answer all queries together, in one store after the other. */
-static bool find_together(service *self, const request *req, match_list *list, reply *reply_out)
+static bool find_together(service *self, const request *req, const queried_stores *stores, match_list *list,
+                          reply *reply_out)
 {
-    const store_range range = stores_of(self, req);
     bool found = true;
-    for (uint32_t i = range.begin; i < range.end && found && !list->is_full; i++) {
-        queried_store from;
+    for (uint32_t i = 0; i < stores->count && found && !list->is_full; i++) {
         sstore_error error;
-        if (!acquire_store(self, req, i, false, &from, reply_out))
-            return false;
-        found = finish_store(list, query_together(self, req, &from, list, &error), &error, reply_out);
-        served_store_release(self->stores[i], &from.use);
+        found = finish_store(list, query_together(self, req, &stores->items[i], list, &error), &error, reply_out);
     }
     return found;
 }
 
-static bool find_singly(service *self, const request *req, match_list *list, reply *reply_out)
+static bool find_singly(service *self, const request *req, const queried_stores *stores, match_list *list,
+                        reply *reply_out)
 {
-    const store_range range = stores_of(self, req);
-    uint32_t count = 0;
     sstore_error error;
-    assert(range.end > range.begin);
-    queried_store *stores = calloc(range.end - range.begin, sizeof *stores);
-    if (stores == NULL)
-        return reply_fail(reply_out, REPLY_FAILED, "out of memory");
-    bool found = true;
-    for (uint32_t i = range.begin; i < range.end && found; i++) {
-        found = acquire_store(self, req, i, true, &stores[count], reply_out);
-        count += found;
-    }
-    if (found)
-        found = finish_store(list, query_singly(self, req, stores, count, list, &error), &error, reply_out);
-    while (count-- > 0)
-        served_store_release(self->stores[stores[count].index], &stores[count].use);
-    free(stores);
-    return found;
+    return finish_store(list, query_singly(self, req, stores->items, stores->count, list, &error), &error, reply_out);
 }
 
 /* Of several stores, only queries that are answered one by one show which of them have room, or how much of their lists
  * is within the limit. */
-static bool find_in_stores(service *self, const request *req, match_list *list, reply *reply_out)
+static bool find_in_stores(service *self, const request *req, const queried_stores *stores, match_list *list,
+                           reply *reply_out)
 {
-    const store_range range = stores_of(self, req);
     if (is_singly(req))
-        return find_singly(self, req, list, reply_out);
-    if (!find_together(self, req, list, reply_out))
+        return find_singly(self, req, stores, list, reply_out);
+    if (!find_together(self, req, stores, list, reply_out))
         return false;
-    if (range.end - range.begin == 1 || match_list_has_room(list, req->count))
+    if (stores->count == 1 || match_list_has_room(list, req->count))
         return true;
     match_list_empty(list, req->count);
-    return find_singly(self, req, list, reply_out);
+    return find_singly(self, req, stores, list, reply_out);
 }
 
 /* Begin a list. Without a limit, a query has all its matches or fails. */
@@ -445,98 +463,138 @@ static bool open_list(const service *self, const request *req, match_list *list,
     return (list->queries != NULL && list->found != NULL) || reply_fail(reply_out, REPLY_FAILED, "out of memory");
 }
 
-static void answer_query(service *self, job *queued)
+/* ----- records by id or name ----- */
+
+/* Whether a store is asked for the names of a request, and not for its ids. */
+static bool asks_names(const request *req, const queried_store *from)
 {
-    const request *req = &queued->request;
-    const store_range range = stores_of(self, req);
-    match_list list;
-    bool found = open_list(self, req, &list, &queued->reply) && find_in_stores(self, req, &list, &queued->reply);
-    if (found && list.is_full) {
-        match_list_share(&list, req->count);
-        found = find_in_stores(self, req, &list, &queued->reply);
-    }
-    if (found) {
-        metrics_add(&self->metrics.queries, req->count);
-        metrics_add(&self->metrics.matches, match_list_total(&list, req->count));
-        match_list_order(&list, range.end - range.begin > 1 || is_singly(req));
-        matches_print(&list, req, self->names.count > 1 ? self->names.items : NULL, &queued->reply);
-    }
-    match_list_free(&list);
+    return req->names != NULL && (req->ids == NULL || store_use_statistics(&from->use)->has_names);
 }
 
-/* ----- records by id ----- */
-
-static bool get_records(service *self, const request *req, uint32_t index, match_list *list, reply *reply_out)
+static bool get_records(const request *req, const queried_store *from, match_list *list, reply *reply_out)
 {
     sstore_error error;
-    store_use use;
-    if (served_store_acquire(self->stores[index], true, &use, &error) != SSTORE_OK)
-        return reply_fail_with(reply_out, &error);
-    begin_store(list, index, &use);
-    sstore_cursor_set_stop(use.cursor, match_list_should_stop, list);
-    const sstore_status status = sstore_get(use.cursor, req->ids, req->count, match_list_take, list, &error);
-    served_store_release(self->stores[index], &use);
+    sstore_cursor *cursor = from->use.cursor;
+    begin_store(list, from->index, &from->use);
+    sstore_cursor_set_stop(cursor, match_list_should_stop, list);
+    const sstore_status status = asks_names(req, from)
+                                     ? sstore_get_named(cursor, req->names, req->count, match_list_take, list, &error)
+                                     : sstore_get(cursor, req->ids, req->count, match_list_take, list, &error);
     return finish_store(list, status, &error, reply_out);
 }
 
-/* List the records of the request's id in order. False: there are none, or the list is not complete. */
-static bool find_records(service *self, const request *req, match_list *list, reply *reply_out)
+/* List the records of the request's key in order. False: there are none, or the list is not complete. */
+static bool find_records(const service *self, const request *req, const queried_stores *stores, match_list *list,
+                         reply *reply_out)
 {
-    const store_range range = stores_of(self, req);
+    const char *kind = asks_names(req, &stores->items[0]) ? "name" : "id";
     bool found = true;
     *list = (match_list){.words = req->words,
                          .max = self->options.max_matches,
                          .deadline_ns = req->deadline_ns,
                          .are_records = true};
-    for (uint32_t i = range.begin; i < range.end && found && !list->is_full; i++)
-        found = get_records(self, req, i, list, reply_out);
+    for (uint32_t i = 0; i < stores->count && found && !list->is_full; i++)
+        found = get_records(req, &stores->items[i], list, reply_out);
     if (found && list->is_full)
-        return reply_fail(reply_out, REPLY_TOO_MANY, "more than %" PRIu64 " records have the id %" PRIu64, list->max,
-                          req->ids[0]);
+        return reply_fail(reply_out, REPLY_TOO_MANY, "more than %" PRIu64 " records have the %s '%.200s'", list->max,
+                          kind, req->key);
     if (found && list->count == 0)
-        return reply_fail(reply_out, REPLY_NOT_FOUND, "no record has the id %" PRIu64, req->ids[0]);
+        return reply_fail(reply_out, REPLY_NOT_FOUND, "no record has the %s '%.200s'", kind, req->key);
     match_list_order(list, found);
     return found;
 }
 
-static void answer_record(service *self, job *queued)
+/* Look up the names of all matches in the list. */
+static bool find_names(service *self, const queried_stores *stores, match_list *list, reply *reply_out)
 {
-    match_list list;
-    if (find_records(self, &queued->request, &list, &queued->reply)) {
-        reply_literal(&queued->reply, "{\"records\":");
-        matches_print_list(&list, 0, list.count, self->names.count > 1 ? self->names.items : NULL, &queued->reply);
-        reply_literal(&queued->reply, "}\n");
+    bool found = true;
+    for (uint32_t i = 0; i < stores->count && found; i++) {
+        const queried_store *from = &stores->items[i];
+        if (!store_use_statistics(&from->use)->has_names)
+            continue;
+        sstore_cursor_set_stop(from->use.cursor, NULL, NULL);
+        found = match_list_find_names(list, from->index, self->names.count, from->use.cursor,
+                                      served_store_path(self->stores[from->index]));
     }
-    match_list_free(&list);
+    return found || reply_fail(reply_out, REPLY_FAILED, "the names of records cannot be read; the service said why");
 }
 
-/* Take the fingerprints of the request's id as its queries. */
-static bool take_fingerprints(request *req, const match_list *list, reply *reply_out)
+static void answer_record(service *self, job *queued)
 {
-    req->fingerprints = malloc((size_t)list->count * req->words * sizeof *req->fingerprints);
-    if (req->fingerprints == NULL)
+    queried_stores stores;
+    match_list list = {.items = NULL};
+    reply *to = &queued->reply;
+    if (acquire_stores(self, &queued->request, &stores, to) &&
+        find_records(self, &queued->request, &stores, &list, to) && find_names(self, &stores, &list, to)) {
+        reply_literal(to, "{\"records\":");
+        matches_print_list(&list, 0, list.count, self->names.count > 1 ? self->names.items : NULL, to);
+        reply_literal(to, "}\n");
+    }
+    match_list_free(&list);
+    release_stores(self, &stores);
+}
+
+/* Take the fingerprints of records as the queries, and their ids as those that are left out. */
+static bool take_queries(request *req, const match_list *list, reply *reply_out)
+{
+    const size_t count = list->count;
+    req->fingerprints = malloc(count * req->words * sizeof *req->fingerprints);
+    req->own_ids = malloc(count * sizeof *req->own_ids);
+    if (req->fingerprints == NULL || req->own_ids == NULL)
         return reply_fail(reply_out, REPLY_FAILED, "out of memory");
-    for (req->count = 0; req->count < list->count; req->count++)
+    for (req->count = 0; req->count < count; req->count++) {
         memcpy(req->fingerprints + req->count * req->words, match_list_fingerprint(list, req->count),
                req->words * sizeof *req->fingerprints);
+        req->own_ids[req->count] = match_list_id(list, req->count);
+    }
     return true;
 }
 
-/* If the request has an id, ask for what is near its records. */
-static bool resolve_id(service *self, request *req, reply *reply_out)
+/* If the request has a key, ask for what is near its records. */
+static bool resolve_key(const service *self, request *req, const queried_stores *stores, reply *reply_out)
 {
     match_list list;
-    if (req->ids == NULL)
+    if (req->key == NULL)
         return true;
     if (req->store == REQUEST_ALL_STORES && self->names.count > 1)
-        return reply_fail(reply_out, REPLY_BAD_REQUEST, "id: this service has several stores; choose one with 'store'");
-    if (req->excludes_self) {
-        req->filter.excluded_ids = req->ids; /* one for all queries, which are answered one by one */
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "this service has several stores; choose one with 'store'");
+    const bool found = find_records(self, req, stores, &list, reply_out) && take_queries(req, &list, reply_out);
+    match_list_free(&list);
+    if (found && req->excludes_self) {
+        req->filter.excluded_ids = req->own_ids;
         req->has_filter = true;
     }
-    const bool found = find_records(self, req, &list, reply_out) && take_fingerprints(req, &list, reply_out);
-    match_list_free(&list);
     return found;
+}
+
+/* ----- answers to queries ----- */
+
+static bool find_matches(service *self, const request *req, const queried_stores *stores, match_list *list,
+                         reply *reply_out)
+{
+    bool found = open_list(self, req, list, reply_out) && find_in_stores(self, req, stores, list, reply_out);
+    if (found && list->is_full) {
+        match_list_share(list, req->count);
+        found = find_in_stores(self, req, stores, list, reply_out);
+    }
+    match_list_order(list, found && (stores->count > 1 || is_singly(req)));
+    return found;
+}
+
+static void answer_query(service *self, job *queued)
+{
+    request *req = &queued->request;
+    reply *to = &queued->reply;
+    queried_stores stores;
+    match_list list = {.items = NULL};
+    if (acquire_stores(self, req, &stores, to) && resolve_key(self, req, &stores, to) &&
+        find_matches(self, req, &stores, &list, to) && find_names(self, &stores, &list, to)) {
+        metrics_add(&self->metrics.queries, req->count);
+        metrics_add(&self->metrics.matches, match_list_total(&list, req->count));
+        matches_print(&list, req, self->names.count > 1 ? self->names.items : NULL, to);
+    }
+    match_list_free(&list);
+    release_stores(self, &stores);
 }
 
 /* ----- other answers ----- */
@@ -636,10 +694,7 @@ void service_answer(service *self, job *queued)
     queued->reply.content_type = "application/json";
     switch (queued->request.route) {
     case ROUTE_QUERY:
-    case ROUTE_NEAREST:
-        if (resolve_id(self, &queued->request, &queued->reply))
-            answer_query(self, queued);
-        break;
+    case ROUTE_NEAREST: answer_query(self, queued); break;
     case ROUTE_RECORD: answer_record(self, queued); break;
     case ROUTE_STAT: answer_stat(self, queued); break;
     case ROUTE_METRICS: answer_metrics(self, queued); break;
@@ -660,7 +715,7 @@ service_lane service_read(service *self, job *queued, const char *body, size_t s
         return SERVICE_NOW;
     if (request_writes(req))
         return SERVICE_WRITE;
-    if (req->ids != NULL)
+    if (req->key != NULL)
         return SERVICE_LATER; /* without an id index, all records are read */
     if (!request_is_query(req))
         return SERVICE_NOW;

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "output/messages.h"
@@ -45,7 +46,8 @@ typedef struct job_run {
 static bool are_alike(const request *a, const request *b)
 {
     if (a->route != b->route || a->method != b->method || a->route == ROUTE_REPLACE ||
-        (a->ids != NULL) != (b->ids != NULL) || (a->fingerprints != NULL) != (b->fingerprints != NULL))
+        (a->ids != NULL) != (b->ids != NULL) || (a->fingerprints != NULL) != (b->fingerprints != NULL) ||
+        (a->names != NULL) != (b->names != NULL))
         return false;
     return a->route != ROUTE_OFFER ||
            (a->has_distance == b->has_distance && (!a->has_distance || a->distance == b->distance));
@@ -57,7 +59,8 @@ static bool is_repeated(const job *first, const job *last, const job *next)
 {
     bool found = false;
     for (const job *at = first; first->request.method == METHOD_PUT && !found; at = at->next) {
-        found = at->request.ids[0] == next->request.ids[0];
+        found = strcmp(at->request.key, next->request.key) == 0 ||
+                (at->request.ids != NULL && at->request.ids[0] == next->request.ids[0]);
         if (at == last)
             break;
     }
@@ -345,20 +348,46 @@ static int take_first(void *context, const sstore_match *record)
     return 1;
 }
 
-/* Remove the records of a single id, if there are any. */
-static sstore_status remove_id(job *queued, const store_use *base, sstore_remover *remover, sstore_error *error)
+/* Whether records are known by names. A key that is an id is a name in a store with names. */
+static bool are_named(const request *req, const store_use *base)
 {
-    const uint64_t id = queued->request.ids[0];
+    return req->names != NULL &&
+           (req->route != ROUTE_RECORD || req->ids == NULL || store_use_statistics(base)->has_names);
+}
+
+/* Remove the records of a single id or name, if there are any. */
+static sstore_status remove_key(job *queued, const store_use *base, sstore_remover *remover, sstore_error *error)
+{
+    const request *req = &queued->request;
+    const bool is_named = are_named(req, base);
     bool found = false;
     sstore_cursor_set_stop(base->cursor, is_late, queued);
-    const sstore_status status = sstore_get(base->cursor, &id, 1, take_first, &found, error);
+    const sstore_status status = is_named ? sstore_get_named(base->cursor, req->names, 1, take_first, &found, error)
+                                          : sstore_get(base->cursor, req->ids, 1, take_first, &found, error);
     if (found)
-        return sstore_remover_remove(remover, NULL, &id, 1, error);
+        return is_named ? sstore_remover_remove_named(remover, req->names, 1, error)
+                        : sstore_remover_remove(remover, NULL, req->ids, 1, error);
     if (status == SSTORE_OK)
-        reply_fail(&queued->reply, REPLY_NOT_FOUND, "no record has the id %" PRIu64, id);
+        reply_fail(&queued->reply, REPLY_NOT_FOUND, "no record has the %s '%.200s'", is_named ? "name" : "id",
+                   req->key);
     else if (status == SSTORE_STOPPED)
         drop(queued, LATE);
     return status == SSTORE_STOPPED ? SSTORE_OK : status;
+}
+
+static sstore_status add_records(const request *req, const store_use *base, sstore_builder *builder,
+                                 sstore_error *error)
+{
+    const uint64_t *ids = req->route == ROUTE_RECORD && are_named(req, base) ? NULL : req->ids;
+    return are_named(req, base)
+               ? sstore_builder_add_named(builder, req->fingerprints, ids, req->names, req->count, error)
+               : sstore_builder_add(builder, req->fingerprints, ids, req->count, error);
+}
+
+static sstore_status remove_records(const request *req, sstore_remover *remover, sstore_error *error)
+{
+    return req->names != NULL ? sstore_remover_remove_named(remover, req->names, req->count, error)
+                              : sstore_remover_remove(remover, req->fingerprints, req->ids, req->count, error);
 }
 
 /* Give all records of a run to what writes them. To be removed, those without ids stand for all records of their
@@ -372,11 +401,11 @@ static sstore_status give_records(const store_writer *self, job_run *run, const 
         const request *req = &queued->request;
         run->offered = to->dedup != NULL ? queued : NULL;
         if (to->builder != NULL)
-            status = sstore_builder_add(to->builder, req->fingerprints, req->ids, req->count, error);
+            status = add_records(req, base, to->builder, error);
         else if (req->route == ROUTE_RECORD)
-            status = remove_id(queued, base, to->remover, error);
+            status = remove_key(queued, base, to->remover, error);
         else if (to->remover != NULL)
-            status = sstore_remover_remove(to->remover, req->fingerprints, req->ids, req->count, error);
+            status = remove_records(req, to->remover, error);
         else
             status = offer(self, run, to->dedup, has_ids, queued, error);
     }
