@@ -18,7 +18,8 @@ polars = pytest.importorskip("polars")
 pandas = pytest.importorskip("pandas")
 duckdb = pytest.importorskip("duckdb")
 
-HAS_STRING_TYPE = hasattr(getattr(np, "dtypes", None), "StringDType")
+# Of NumPy 2; not typed in all versions.
+STRING_TYPE: Any = getattr(getattr(np, "dtypes", None), "StringDType", None)
 TEXTS = ["a", "/usr/share/doc/größe.html", "日本語のテキスト", "x" * 12, "y" * 13, "𝄞 music", "b" * 3000, "\ttab", "a"]
 
 
@@ -61,9 +62,9 @@ def forms_of(texts: list[str]) -> dict[str, Any]:
         if hasattr(pyarrow, kind):
             forms[kind] = array.cast(getattr(pyarrow, kind)())
             forms[f"{kind}, chunked"] = pyarrow.chunked_array([forms[kind][:3], forms[kind][3:]])
-    if HAS_STRING_TYPE:
-        forms["StringDType"] = np.array(texts, np.dtypes.StringDType())
-        forms["StringDType with nulls"] = np.array(texts, np.dtypes.StringDType(na_object=None))
+    if STRING_TYPE is not None:
+        forms["StringDType"] = np.array(texts, STRING_TYPE())
+        forms["StringDType with nulls"] = np.array(texts, STRING_TYPE(na_object=None))
     return forms
 
 
@@ -180,7 +181,7 @@ def test_results(folder: pathlib.Path, rng: np.random.Generator) -> None:
                 assert duckdb.from_arrow(found.to_arrow()).fetchnumpy()["name"].tolist() == expected
                 reader = pyarrow.RecordBatchReader.from_stream(store.iter_records(batch_size=9, names=True))
                 assert reader.read_all()["name"].to_pylist() == expected
-                kind = np.dtypes.StringDType() if HAS_STRING_TYPE else np.dtype(object)
+                kind = STRING_TYPE() if STRING_TYPE is not None else np.dtype(object)
                 assert found.name.to_numpy().dtype == kind
             else:
                 reader = pyarrow.RecordBatchReader.from_stream(store.iter_records(batch_size=400, names=True))
@@ -312,13 +313,8 @@ def test_near_a_stored_record(folder: pathlib.Path, rng: np.random.Generator, wo
 
     def expected(own: Any, near: int, exclude: bool) -> list[tuple[int, ...]]:
         """The records within a distance of any of their own."""
-        least = np.min(
-            [
-                sum(distances(np.ascontiguousarray(values[:, w]), value[w]) for w in range(words))
-                for value in values[own]
-            ],
-            axis=0,
-        )
+        of_words = [[distances(np.ascontiguousarray(values[:, w]), v[w]) for w in range(words)] for v in values[own]]
+        least = np.array(of_words).sum(axis=1).min(axis=0)
         rows = [(int(d), *r) for d, r, is_own in zip(least, records, own) if d <= near and not (exclude and is_own)]
         return sorted(rows)
 
@@ -360,6 +356,13 @@ def test_near_a_stored_record(folder: pathlib.Path, rng: np.random.Generator, wo
                 store.query(**wrong)
         with pytest.raises(TypeError, match="fingerprint"):
             store.query()
+        number = int(of_records[0])
+        low, high = 20, 120
+        own = of_records == number
+        both = [row for row in expected(own, 20, False) if low <= row[-1] <= high and row[-1] != 50]
+        assert rows_of(store.query(id=number, distance=20, ids=(low, high), exclude_id=50)) == both
+        with pytest.raises(ValueError, match="found both"):
+            store.query(id=number, exclude_self=True, exclude_id=50)
 
 
 def test_bad_names(folder: pathlib.Path, rng: np.random.Generator) -> None:

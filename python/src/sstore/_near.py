@@ -37,18 +37,26 @@ class Stored:
     """Records of a store that a query begins with.
 
     Args:
-        records: these.
-        exclude_self: leave them out of the answer.
+        records: these, at least one.
+        exclude_self: leave them out of the answer. If they have one id, the caller leaves it out: `excluded_id`.
     """
 
     def __init__(self, records: FoundRecords, exclude_self: bool) -> None:
-        self._fingerprints = list(np.unique(records.fingerprint, axis=0))
-        self._ids = np.unique(records.id) if exclude_self else None
-        self._own_count = len(records) if exclude_self else 0
+        fingerprints, ids = records.fingerprint, records.id
+        self.fingerprints = list(np.unique(fingerprints, axis=0) if len(records) > 1 else fingerprints)
+        own_ids = np.unique(ids) if exclude_self else ids[:0]
+        self.excluded_id = int(own_ids[0]) if len(own_ids) == 1 else None
+        self._ids = own_ids if len(own_ids) > 1 else None
+        self._own_count = len(records) if len(own_ids) > 1 else 0
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether one query answers it."""
+        return len(self.fingerprints) == 1 and self._ids is None
 
     def _ask(self, ask: Ask, limit: Optional[int]) -> Iterable[Matches]:
         wanted = None if limit is None else limit + self._own_count
-        return (_without(ask(fingerprint, wanted), self._ids) for fingerprint in self._fingerprints)
+        return (_without(ask(fingerprint, wanted), self._ids) for fingerprint in self.fingerprints)
 
     def matches(self, ask: Ask, limit: Optional[int]) -> Matches:
         """The first `limit` matches of all fingerprints, or all."""

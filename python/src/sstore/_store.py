@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Optional, Union
 
@@ -316,15 +316,15 @@ class _Cursor:
 class _Naming:
     """Adds the names of ids to columns: behind "id" those of one store, and behind "other_id" those of another."""
 
-    def __init__(self, cursors: Mapping[str, _Cursor]) -> None:
-        self._cursors = cursors
+    def __init__(self, finders: Mapping[str, Callable[[Words], Strings]]) -> None:
+        self._finders = finders
 
     def __call__(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         made: dict[str, Any] = {}
         for name, column in columns.items():
             made[name] = column
-            if name in self._cursors:
-                made[name.replace("id", "name")] = self._cursors[name].names(column)
+            if name in self._finders:
+                made[name.replace("id", "name")] = self._finders[name](column)
         return made
 
 
@@ -655,7 +655,7 @@ class Store:
         names: bool,
     ) -> Matches:
         """As _query(), also of stored records, for some ids only, and with names."""
-        naming, max_count = self._naming(names), limit_of(limit)
+        naming, max_count = self._naming(names, is_single=True), limit_of(limit)
         if stored == (None, None):
             if flag_of(exclude_self, "exclude_self"):
                 raise ArgumentError(
@@ -666,6 +666,13 @@ class Store:
         if fingerprint is not None or None not in stored:
             raise ArgumentError("expected one of a fingerprint, id= and name=, found several")
         origin = Stored(self._one_stored(*stored), flag_of(exclude_self, "exclude_self"))
+        if origin.excluded_id is not None and filters[1] is None:
+            filters = filters[0], origin.excluded_id
+        elif origin.excluded_id is not None:
+            raise ArgumentError("expected one of exclude_self= and exclude_id=, found both")
+        if origin.is_simple:
+            found = self._query_some(origin.fingerprints[0], distance, nearest, max_count, filters)
+            return found if not names else Matches(naming(found.columns))
 
         def ask(one_fingerprint: Any, count: Optional[int]) -> Matches:
             return self._query_some(one_fingerprint, distance, nearest, count or 0, filters)
@@ -872,7 +879,7 @@ class Store:
         """
         if (ids is None) == isinstance(names, bool):
             raise TypeError("get: expected either ids or names; with ids, names may be True")
-        naming = self._naming(names is not False)
+        naming = self._naming(names is not False, is_single=True)
         if isinstance(names, bool):
             given = taken([ids] if isinstance(ids, int) else ids, "ids", 1, bad_rows_of(False)).fingerprints
             function, wanted, count = lib.sspy_get, pointer(given), len(given)
@@ -907,20 +914,24 @@ class Store:
             ArgumentError: the store has no names, or is closed.
             FileError, DamagedError: a block cannot be read, or is damaged.
         """
-        given = taken([ids] if isinstance(ids, int) else ids, "ids", 1, bad_rows_of(False)).fingerprints
+        return self._names_of(taken([ids] if isinstance(ids, int) else ids, "ids", 1, bad_rows_of(False)).fingerprints)
+
+    def _names_of(self, ids: Words) -> Strings:
         cursor, cursors = self._take_cursor()
         try:
-            return cursor.names(given)
+            return cursor.names(ids)
         finally:
             cursors.append(cursor)
 
-    def _naming(self, names: bool, right: Optional[Store] = None) -> _Naming:
-        """What adds names to a result, if they are wanted. It uses the stores as they are open now."""
+    def _naming(self, names: bool, right: Optional[Store] = None, *, is_single: bool = False) -> _Naming:
+        """What adds names to a result, if they are wanted. It keeps the stores open, except for a single call."""
         stores = {"id": self, "other_id": right or self} if flag_of(names, "names") else {}
         named = {column: store for column, store in stores.items() if store._has_names}
         if stores and not named:
             raise ArgumentError(f"{os.fsdecode(self._path)}: the store has no names")
-        return _Naming({column: _Cursor(store._open(), store._words) for column, store in named.items()})
+        if is_single:
+            return _Naming({column: store._names_of for column, store in named.items()})
+        return _Naming({column: _Cursor(store._open(), store._words).names for column, store in named.items()})
 
     def _record_results(self, names: bool) -> Results[Records]:
         naming = self._naming(names)

@@ -107,7 +107,9 @@ class Strings:
 
     def tolist(self) -> list[Optional[str]]:
         """A list of str, or None."""
-        return list(self)
+        data, offsets = self.packed()
+        joined, places = bytes(data), zip(offsets[:-1].tolist(), offsets[1:].tolist(), self.is_null.tolist())
+        return [None if null else joined[begin:end].decode("utf-8", "surrogateescape") for begin, end, null in places]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Strings) and len(self) == len(other) and self.tolist() == other.tolist()
