@@ -208,6 +208,10 @@ class Case:
         name = path + bytes(rng.choice([*range(1, 10), *range(11, 256)]) for _ in range(size)) if rng.random() < 0.3 else path
         return name[:65536]
 
+    def shown(self, record_id: int | None) -> str:
+        """What the command prints of an id: its name, if there are names."""
+        return name_text(self.name_of(record_id)) if self.options.has_names and record_id is not None else id_text(record_id)
+
     def some_ids(self) -> list[int]:
         """Of records that are there, and others."""
         ids = sorted({record_id for _, record_id in self.records if record_id is not None})
@@ -233,6 +237,22 @@ def text_of(fingerprint: int, bits: int) -> str:
 
 def id_text(record_id: int | None) -> str:
     return "-" if record_id is None else str(record_id)
+
+
+# Characters that sstore_escape() does not show.
+HIDDEN = {*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), 0x2060, *range(0x2066, 0x206A), 0xFEFF}
+
+
+def name_text(name: bytes) -> str:
+    """A name as the command prints it in text."""
+    shown = []
+    for character in name.decode("utf-8", "surrogateescape"):
+        code = ord(character)
+        if code in HIDDEN or 0xDC80 <= code <= 0xDCFF:
+            shown += [f"\\x{byte:02x}" for byte in character.encode("utf-8", "surrogateescape")]
+        else:
+            shown.append("\\\\" if character == "\\" else character)
+    return "".join(shown)
 
 
 class StoreTest(unittest.TestCase):
@@ -285,15 +305,17 @@ class StoreTest(unittest.TestCase):
     def check_command(self, case: Case, asked: list[tuple[int, int]]) -> None:
         bits = case.options.fingerprint_bits
         run("verify", "--quiet", self.path)
-        self.assertEqual(run("dump", "--no-comments", self.path).stdout, "".join(decoder.dump_lines(str(self.path))))
+        wanted = [f"{text_of(found, bits)}\t{case.shown(number)}\n" for found, number in sorted(case.records, key=record_order)]
+        self.assertEqual(run("dump", "--no-comments", self.path).stdout, "".join(wanted))
         for query, distance in asked:
             text = text_of(query, bits)
-            wanted = [f"{text}\t{text_of(found, bits)}\t{d}\t{id_text(number)}\n" for d, found, number in case.answer(query, distance)]
+            wanted = [f"{text}\t{text_of(found, bits)}\t{d}\t{case.shown(number)}\n" for d, found, number in case.answer(query, distance)]
             self.assertEqual(run("query", "-k", distance, self.path, "-", text=text + "\n").stdout, "".join(wanted), distance)
         if case.options.has_ids:
             ids = case.some_ids()
             got = run("get", self.path, *ids, statuses=(0, 1)).stdout.splitlines()
-            wanted = [f"{text_of(found, bits)}\t{number}" for asked_id in ids for found, number in case.records if number == asked_id]
+            records = [(found, number) for asked_id in ids for found, number in case.records if number == asked_id]
+            wanted = [f"{text_of(found, bits)}\t{case.shown(number)}" for found, number in records]
             self.assertEqual(sorted(got), sorted(wanted), ids)
         TRIED["read by the command"] += 1
 

@@ -154,8 +154,9 @@ void sspy_copy_texts(const char *data, const int64_t *begins, const int64_t *end
                      const int64_t *targets);
 
 /* Encode `count` texts of NumPy, each of `width` characters of 32 bits and zeros behind the last one, as UTF-8, one
- * after the other. `data` has room for 4 * width * count bytes. Python has bytes that are not UTF-8 as U+DC80 to U+DCFF:
- * they become these bytes. Returns `count`, or the index of the first text with something else that is no character. */
+ * after the other. `data` has room for 4 * width * count bytes. Python has bytes that are not UTF-8 as U+DC80 to
+ * U+DCFF: they become these bytes. Returns `count`, or the index of the first text with something else that is no
+ * character. */
 size_t sspy_encode_texts(const uint32_t *characters, size_t width, size_t count, char *data, int64_t *ends);
 /* Decode `count` texts in UTF-8 into such characters, at most `width` of each. */
 void sspy_decode_texts(const char *data, const int64_t *begins, const int64_t *ends, size_t count, size_t width,
