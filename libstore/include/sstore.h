@@ -928,6 +928,20 @@ SSTORE_API sstore_status sstore_dedup_insert(sstore_dedup *dedup, const uint64_t
                                              size_t count, bool *is_new_out, sstore_dedup_fn on_answer, void *context,
                                              sstore_error *error);
 
+/* As sstore_dedup_insert(), into a store with names: names[i] is the name of record i, which a new record keeps. An id
+ * has one name: with `ids`, the call fails with ARGUMENT at a new record whose id has another name, in the store or
+ * among the inserted records. Without, a new record gets the smallest id of its name in the store and among these, or
+ * the next id if none has its name. Names that wait take memory as the records do. */
+SSTORE_API sstore_status sstore_dedup_insert_named(sstore_dedup *dedup, const uint64_t *fingerprints,
+                                                   const uint64_t *ids, const sstore_name *names, size_t count,
+                                                   bool *is_new_out, sstore_dedup_fn on_answer, void *context,
+                                                   sstore_error *error);
+
+/* As sstore_names(), also for ids of records that wait, such as those of an answer. on_answer may call it.
+ * Errors: as sstore_names() and sstore_open(). */
+SSTORE_API sstore_status sstore_dedup_names(sstore_dedup *dedup, const uint64_t *ids, size_t count,
+                                            sstore_name_fn on_name, void *context, sstore_error *error);
+
 /* Publish the waiting records, durably, merged with the store's newest segments or as a segment of their own. Does
  * nothing if none wait. On failure, the pending_count of sstore_dedup_stat() tells what happened: either the records
  * still wait and the store is unchanged, or none wait: they were published, but may not survive a power cut. Either way

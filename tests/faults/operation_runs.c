@@ -103,6 +103,20 @@ static int take_answer(void *context, const sstore_dedup_answer *answer)
     return answer->index > UINT32_MAX;
 }
 
+/* Insert the second records, with names if their store has some. */
+static sstore_status insert_second(const operation *self, sstore_dedup *dedup, sstore_error *error)
+{
+    const data_set *set = &self->second;
+    const uint64_t *fingerprints = widened(set->fingerprints, set->count);
+    char buffers[OTHERS][100];
+    sstore_name names[OTHERS];
+    for (size_t i = 0; i < OTHERS; i++)
+        names[i] = store_name_of(set->ids[i], buffers[i]);
+    return self->names ? sstore_dedup_insert_named(dedup, fingerprints, set->ids, names, set->count, NULL, take_answer,
+                                                   NULL, error)
+                       : sstore_dedup_insert(dedup, fingerprints, set->ids, set->count, NULL, take_answer, NULL, error);
+}
+
 sstore_status run_dedup(const operation *self, uint32_t threads, sstore_error *error)
 {
     const sstore_write_options as_built = build_options(self, threads);
@@ -113,8 +127,7 @@ sstore_status run_dedup(const operation *self, uint32_t threads, sstore_error *e
     sstore_status status = sstore_dedup_open(self->path, &options, &dedup, error);
     if (status != SSTORE_OK)
         return status;
-    status = sstore_dedup_insert(dedup, widened(self->second.fingerprints, self->second.count), self->second.ids,
-                                 self->second.count, NULL, take_answer, NULL, error);
+    status = insert_second(self, dedup, error);
     if (status == SSTORE_OK)
         status = sstore_dedup_publish(dedup, NULL, error);
     sstore_dedup_close(dedup);

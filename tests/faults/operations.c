@@ -119,6 +119,7 @@ void operations_make(uint64_t seed, operation operations[OPERATION_COUNT])
         {.name = "reindex-named", .run = run_reindex, .writes = true, .mends = true, .names = true},
         {.name = "add-merged-named", .run = run_add, .writes = true, .merges = true, .names = true},
         {.name = "replace-named", .run = run_replace_records, .writes = true, .names = true},
+        {.name = "dedup-named", .run = run_dedup, .writes = true, .merges = true, .names = true},
         {.name = "read-named", .run = run_read, .id_index = true, .names = true},
     };
     for (size_t i = 0; i < OPERATION_COUNT; i++) {

@@ -35,7 +35,7 @@ struct operation {
 };
 
 /* Make the operations, with their stores in scratch folders. */
-#define OPERATION_COUNT 22u
+#define OPERATION_COUNT 23u
 void operations_make(uint64_t seed, operation operations[OPERATION_COUNT]);
 void operations_free(operation operations[OPERATION_COUNT]);
 

@@ -113,7 +113,17 @@ static void test_wrong_calls(void **state)
     assert_ok(sstore_builder_add(builder, &fingerprint, NULL, 1, &error), &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
     assert_ok(build(path, &options, &fingerprint, NULL, &good, 1, &error), &error);
-    assert_refused(sstore_dedup_open(path, NULL, &dedup, &error), &error, "names");
+    assert_ok(sstore_dedup_open(path, NULL, &dedup, &error), &error);
+    assert_refused(sstore_dedup_insert(dedup, &fingerprint, NULL, 1, NULL, NULL, NULL, &error), &error,
+                   "with its name");
+    assert_refused(sstore_dedup_insert_named(dedup, &fingerprint, NULL, &bad[0], 1, NULL, NULL, NULL, &error), &error,
+                   "name 0 cannot be one");
+    sstore_dedup_close(dedup);
+    assert_ok(sstore_dedup_open(plain, NULL, &dedup, &error), &error);
+    assert_refused(sstore_dedup_insert_named(dedup, &fingerprint, NULL, &good, 1, NULL, NULL, NULL, &error), &error,
+                   "no names");
+    assert_refused(sstore_dedup_names(dedup, &id, 1, join_name, NULL, &error), &error, "no names");
+    sstore_dedup_close(dedup);
 
     sstore *store = store_must_open(plain, SSTORE_IO_AUTO, SSTORE_STRATEGY_AUTO);
     sstore_cursor *cursor = store_must_cursor(store);

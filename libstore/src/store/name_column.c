@@ -22,6 +22,17 @@ sstore_status ss_check_name(const sstore_name *name, size_t index, sstore_error 
         (unsigned long long)index, (unsigned long long)name->size, SS_MAX_NAME_BYTES);
 }
 
+sstore_status ss_check_names(bool has_names, const char *path, const sstore_name *names, size_t count,
+                             sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    if (!has_names)
+        return ss_fail_argument(error, "%s: the store has no names; build it with names", path);
+    for (size_t i = 0; status == SSTORE_OK && i < count; i++)
+        status = ss_check_name(&names[i], i, error);
+    return status;
+}
+
 /* ===== blocks ===== */
 
 static sstore_status open_block(const ss_block_reader *reader, uint64_t number, const uint8_t *bytes,

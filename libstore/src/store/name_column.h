@@ -14,6 +14,11 @@
 /* Check that a name of a caller's array can be one. ARGUMENT. */
 sstore_status ss_check_name(const sstore_name *name, size_t index, sstore_error *error);
 
+/* Check names of records that are added to the store at `path`, before anything is added. ARGUMENT if it has no names,
+ * or as above. */
+sstore_status ss_check_names(bool has_names, const char *path, const sstore_name *names, size_t count,
+                             sstore_error *error);
+
 /* ===== in order ===== */
 
 /* Needs no directory. */

@@ -79,20 +79,6 @@ sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *finger
     return status == SSTORE_OK ? add(builder, fingerprints, ids, count, error) : status;
 }
 
-/* Check all names before anything is added. */
-static sstore_status check_names(const sstore_builder *builder, const sstore_name *names, size_t count,
-                                 sstore_error *error)
-{
-    if (!builder->spec.has_names)
-        return ss_fail_argument(error, "%s: the store has no names; build it with names", builder->transaction->path);
-    for (size_t i = 0; i < count; i++) {
-        const sstore_status status = ss_check_name(&names[i], i, error);
-        if (status != SSTORE_OK)
-            return status;
-    }
-    return SSTORE_OK;
-}
-
 /* Add records that were checked, with their names. */
 static sstore_status add_named(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
                                const sstore_name *names, size_t count, sstore_error *error)
@@ -133,7 +119,7 @@ sstore_status sstore_builder_add_named(sstore_builder *builder, const uint64_t *
         return ss_fail_argument(error, "sstore_builder_add_named: builder, fingerprints and names must not be NULL");
     if (count == 0)
         return SSTORE_OK;
-    sstore_status status = check_names(builder, names, count, error);
+    sstore_status status = ss_check_names(builder->spec.has_names, builder->transaction->path, names, count, error);
     if (status == SSTORE_OK)
         status = check_given(builder, ids != NULL, error);
     if (status != SSTORE_OK)

@@ -12,6 +12,7 @@
 #include "read/cursor.h"
 #include "stream/growing_index.h"
 #include "write/builder.h"
+#include "write/waiting_names.h"
 #include "write/write_options.h"
 
 #define INDEX_DIVISOR 8u /* waiting records take 1/8 of memory, and twice that while the index grows */
@@ -33,6 +34,7 @@ struct sstore_dedup {
     bool is_stale;             /* something was published since */
     sstore_cursor *cursor;     /* for records that are inserted one by one */
     ss_growing_index *waiting; /* new records that are not published */
+    ss_waiting_names names;    /* of these, in a store with names */
     uint64_t next_id, new_count;
     ss_id_conflicts conflicts; /* of given ids */
     sstore_change change;      /* of all publications */
@@ -103,9 +105,6 @@ static sstore_status set_up(sstore_dedup *dedup, const char *path, const sstore_
         dedup->conflict_bytes = ss_id_conflicts_watch(&dedup->conflicts, memory);
         dedup->change.ids_checked = true;
     }
-    if (status == SSTORE_OK && manifest->has_names)
-        status = ss_fail_argument(error, "%s: records of a store with names cannot be inserted if new yet; add them",
-                                  transaction->path);
     if (status == SSTORE_OK) { /* wrong options and missing permissions fail now, not after a million records */
         sstore_builder *builder;
         status = ss_builder_open(NULL, transaction, SS_WRITE_EXTEND, SS_SEGMENT_ADDS, &dedup->write, &builder, error);
@@ -145,6 +144,7 @@ void sstore_dedup_close(sstore_dedup *dedup)
     if (dedup == NULL)
         return;
     ss_growing_index_free(dedup->waiting);
+    ss_waiting_names_free(&dedup->names);
     ss_id_conflicts_free(&dedup->conflicts);
     sstore_cursor_free(dedup->cursor);
     sstore_close(dedup->store);
@@ -169,6 +169,12 @@ sstore_status sstore_dedup_stat(const sstore_dedup *dedup, sstore_dedup_statisti
 
 /* ----- publishing ----- */
 
+/* The memory that waiting records take. */
+static uint64_t waiting_bytes(const sstore_dedup *dedup)
+{
+    return ss_growing_index_bytes(dedup->waiting) + ss_waiting_names_bytes(&dedup->names);
+}
+
 static sstore_status add_waiting(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
                                  sstore_error *error)
 {
@@ -180,7 +186,7 @@ static sstore_write_options remaining_options(const sstore_dedup *dedup)
 {
     sstore_write_options options = dedup->write;
     const sstore *store = dedup->store;
-    const uint64_t taken = ss_growing_index_bytes(dedup->waiting) + dedup->conflict_bytes +
+    const uint64_t taken = waiting_bytes(dedup) + dedup->conflict_bytes +
                            ss_store_memory_bytes(&store->manifest, store->options.io) +
                            ss_cursor_bytes(&store->manifest, store->options.io);
     options.memory_bytes = ss_remaining_memory(options.memory_bytes, taken);
@@ -200,6 +206,9 @@ static sstore_status publish_waiting(sstore_dedup *dedup, sstore_error *error)
     status = ss_builder_prepare(builder, &options, 0, 0, error);
     if (status == SSTORE_OK)
         status = ss_growing_index_each(dedup->waiting, add_waiting, builder, error);
+    if (status == SSTORE_OK)
+        status = ss_waiting_names_give(&dedup->names, &builder->names, error);
+    builder->spec.name_bytes = builder->names.name_bytes;
     if (status != SSTORE_OK) {
         sstore_builder_abort(builder);
         return status;
@@ -222,6 +231,7 @@ static sstore_status publish_and_forget(sstore_dedup *dedup, sstore_error *error
     if (dedup->transaction.publication_count > published_before) {
         ss_growing_index *published = dedup->waiting;
         dedup->waiting = empty;
+        ss_waiting_names_free(&dedup->names);
         dedup->is_stale = true;
         empty = published;
     }
@@ -290,7 +300,7 @@ static bool is_due(const sstore_dedup *dedup)
     if (every == UINT64_MAX)
         return false;
     return (every > 0 && ss_growing_index_count(dedup->waiting) >= every) ||
-           ss_growing_index_bytes(dedup->waiting) > dedup->max_index_bytes;
+           waiting_bytes(dedup) > dedup->max_index_bytes;
 }
 
 /* ----- inserting ----- */
@@ -299,6 +309,7 @@ static bool is_due(const sstore_dedup *dedup)
 typedef struct insertion {
     sstore_dedup *dedup;
     const uint64_t *fingerprints, *ids; /* ids NULL: new records get ids from next_id on, or none */
+    const sstore_name *names;           /* in a store with names */
     bool *is_new_out;                   /* NULL: not wanted, like the next one */
     sstore_dedup_fn on_answer;
     void *context;
@@ -357,18 +368,39 @@ static void finish_matches(sstore_dedup *dedup, uint64_t limit)
         dedup->match_count = (size_t)ss_min_u64(dedup->match_count, limit);
 }
 
+/* Choose the id of a new record: the given one, or that of its name, or the next one. */
+static sstore_status choose_id(const insertion *self, uint64_t *id_out)
+{
+    const sstore_dedup *dedup = self->dedup;
+    const sstore_name *name = self->names != NULL ? &self->names[self->next] : NULL;
+    sstore_status status = SSTORE_OK;
+    bool found = false;
+    *id_out = self->ids != NULL ? self->ids[self->next] : 0;
+    if (name != NULL && self->ids != NULL)
+        status = ss_waiting_names_check(&dedup->names, dedup->cursor, *id_out, name, self->error);
+    else if (name != NULL)
+        status = ss_waiting_names_find(&dedup->names, dedup->cursor, name, &found, id_out, self->error);
+    if (status != SSTORE_OK || self->ids != NULL || found)
+        return status;
+    *id_out = dedup->next_id;
+    return *id_out < UINT64_MAX ? SSTORE_OK : ss_fail_argument(self->error, SS_NO_ID_LEFT);
+}
+
 /* Add a new record to the waiting ones; *id_out is its id. */
 static sstore_status keep_waiting(const insertion *self, const uint64_t *fingerprint, uint64_t *id_out)
 {
     sstore_dedup *dedup = self->dedup;
     const bool has_ids = dedup->transaction.manifest.has_ids;
-    *id_out = !has_ids ? 0 : self->ids != NULL ? self->ids[self->next] : dedup->next_id;
-    if (has_ids && self->ids == NULL && dedup->next_id == UINT64_MAX)
-        return ss_fail_argument(self->error, SS_NO_ID_LEFT);
-    sstore_status status = ss_growing_index_add(dedup->waiting, fingerprint, *id_out, self->error);
+    sstore_status status = has_ids ? choose_id(self, id_out) : SSTORE_OK;
+    if (status == SSTORE_OK && self->names != NULL)
+        status = ss_waiting_names_reserve(&dedup->names, self->names[self->next].size, self->error);
+    if (status == SSTORE_OK)
+        status = ss_growing_index_add(dedup->waiting, fingerprint, has_ids ? *id_out : 0, self->error);
     if (status != SSTORE_OK)
         return status;
-    if (has_ids)
+    if (self->names != NULL)
+        ss_waiting_names_add(&dedup->names, *id_out, &self->names[self->next]);
+    if (has_ids && (self->ids != NULL || *id_out == dedup->next_id)) /* that of a name is no conflict */
         ss_id_conflicts_note(&dedup->conflicts, *id_out, &dedup->next_id);
     dedup->new_count++;
     return SSTORE_OK;
@@ -481,37 +513,89 @@ static sstore_status answer_round(insertion *self)
     return status == SSTORE_STOPPED && self->status != SSTORE_OK ? self->status : status;
 }
 
-/* The number of records of a round, so that no more than the limit wait even if all are new. */
-static size_t round_size(const sstore_dedup *dedup, size_t left)
+/* The number of the first records whose names fit into the memory of waiting records; at least one. */
+static size_t fitting_names(const sstore_dedup *dedup, const sstore_name *names, size_t count)
 {
+    uint64_t bytes = names[0].size;
+    size_t fitting = 1;
+    while (fitting < count && (bytes += names[fitting].size) <= dedup->max_index_bytes)
+        fitting++;
+    return fitting;
+}
+
+/* The number of records of a round, so that no more than the limit wait even if all are new. */
+static size_t round_size(const insertion *self, size_t left)
+{
+    const sstore_dedup *dedup = self->dedup;
     const uint64_t every = dedup->write.publish_every, waiting = ss_growing_index_count(dedup->waiting);
     const uint32_t words = words_of(dedup);
     const uint64_t each = words == 1 ? ROUND_BYTES : ROUND_WORD_BYTES * words;
     const uint64_t room = ss_max_u64(ss_min_u64(dedup->write.memory_bytes / each, MAX_ROUND), MIN_ROUND / words);
-    return (size_t)ss_min_u64(left, every > waiting ? ss_min_u64(every - waiting, room) : room);
+    const size_t size = (size_t)ss_min_u64(left, every > waiting ? ss_min_u64(every - waiting, room) : room);
+    return self->names != NULL ? fitting_names(dedup, self->names + self->begin, size) : size;
+}
+
+static sstore_status insert(insertion *self, size_t count)
+{
+    sstore_dedup *dedup = self->dedup;
+    sstore_status status = SSTORE_OK;
+    if (!dedup->transaction.manifest.has_ids)
+        self->ids = NULL;
+    while (status == SSTORE_OK && self->end < count) {
+        if (dedup->is_stale && (status = open_store(dedup, self->error)) != SSTORE_OK)
+            break;
+        self->begin = self->end;
+        self->end += round_size(self, count - self->begin);
+        status = answer_round(self);
+        if (status == SSTORE_OK && is_due(dedup))
+            status = publish(dedup, self->error);
+    }
+    return status;
 }
 
 sstore_status sstore_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
                                   bool *is_new_out, sstore_dedup_fn on_answer, void *context, sstore_error *error)
 {
-    if (dedup == NULL || (fingerprints == NULL && count > 0))
-        return ss_fail_argument(error, "sstore_dedup_insert: dedup and fingerprints must not be NULL");
     insertion self = {.dedup = dedup,
                       .fingerprints = fingerprints,
-                      .ids = dedup->transaction.manifest.has_ids ? ids : NULL,
+                      .ids = ids,
                       .is_new_out = is_new_out,
                       .on_answer = on_answer,
                       .context = context,
                       .error = error};
-    sstore_status status = SSTORE_OK;
-    while (status == SSTORE_OK && self.end < count) {
-        if (dedup->is_stale && (status = open_store(dedup, error)) != SSTORE_OK)
-            break;
-        self.begin = self.end;
-        self.end += round_size(dedup, count - self.begin);
-        status = answer_round(&self);
-        if (status == SSTORE_OK && is_due(dedup))
-            status = publish(dedup, error);
-    }
-    return status;
+    if (dedup == NULL || (fingerprints == NULL && count > 0))
+        return ss_fail_argument(error, "sstore_dedup_insert: dedup and fingerprints must not be NULL");
+    if (dedup->transaction.manifest.has_names && count > 0)
+        return ss_fail_argument(error, "%s: the store has names: insert each record with its name",
+                                dedup->transaction.path);
+    return insert(&self, count);
+}
+
+sstore_status sstore_dedup_insert_named(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids,
+                                        const sstore_name *names, size_t count, bool *is_new_out,
+                                        sstore_dedup_fn on_answer, void *context, sstore_error *error)
+{
+    insertion self = {.dedup = dedup,
+                      .fingerprints = fingerprints,
+                      .ids = ids,
+                      .names = names,
+                      .is_new_out = is_new_out,
+                      .on_answer = on_answer,
+                      .context = context,
+                      .error = error};
+    if (dedup == NULL || ((fingerprints == NULL || names == NULL) && count > 0))
+        return ss_fail_argument(error, "sstore_dedup_insert_named: dedup, fingerprints and names must not be NULL");
+    const sstore_status status = ss_check_names(dedup->transaction.manifest.has_names, dedup->transaction.path, names,
+                                                count, error);
+    return status == SSTORE_OK ? insert(&self, count) : status;
+}
+
+sstore_status sstore_dedup_names(sstore_dedup *dedup, const uint64_t *ids, size_t count, sstore_name_fn on_name,
+                                 void *context, sstore_error *error)
+{
+    if (dedup == NULL || (ids == NULL && count > 0) || on_name == NULL)
+        return ss_fail_argument(error, "sstore_dedup_names: dedup, ids and on_name must not be NULL");
+    const sstore_status status = dedup->is_stale ? open_store(dedup, error) : SSTORE_OK;
+    return status == SSTORE_OK ? ss_waiting_names_get(&dedup->names, dedup->cursor, ids, count, on_name, context, error)
+                               : status;
 }
