@@ -13,6 +13,7 @@
 
 /* Records of files are inserted in chunks, which is faster. A chunk takes up to 16 MiB. */
 #define CHUNK_WORDS ((size_t)1 << 20)
+#define CHUNK_NAME_BYTES ((size_t)8 << 20) /* a chunk with longer names is full */
 
 /* The part of the command before the last publication, about. */
 #define INSERTING_PART 0.9
@@ -77,6 +78,7 @@ typedef struct new_job {
     sstore_dedup *dedup;
     output_style style;
     also_stores also;
+    stored_names names, *named; /* of the store's records; named: NULL, or these names */
     output_notes notes;
     uint32_t distance; /* within which records of other stores are near */
     bool answers_now;  /* the writer of the input may be waiting for the answers */
@@ -90,7 +92,7 @@ static int print_answer(void *context, const sstore_dedup_answer *answer)
 {
     new_job *job = context;
     job->style.has_ids = job->before.has_ids;
-    job->style.names = NULL;
+    job->style.names = job->named;
     job->notes.store = job->also.labels[0];
     if (answer->is_new)
         return !output_new_record(&job->style, answer->fingerprint, answer->id);
@@ -104,12 +106,14 @@ static int print_answer(void *context, const sstore_dedup_answer *answer)
 static int insert_own(new_job *job, const record_batch *batch, size_t begin, size_t end)
 {
     sstore_error error;
-    const uint64_t *ids = record_batch_ids(batch);
+    const uint64_t *ids = record_batch_ids(batch), *fingerprints = batch->fingerprints + begin * batch->words;
     if (begin == end)
         return EXIT_DONE;
-    const sstore_status status = sstore_dedup_insert(job->dedup, batch->fingerprints + begin * batch->words,
-                                                     ids != NULL ? ids + begin : NULL, end - begin, NULL, print_answer,
-                                                     job, &error);
+    const sstore_status status = batch->has_names
+                                     ? sstore_dedup_insert_named(job->dedup, fingerprints, NULL, batch->names + begin,
+                                                                 end - begin, NULL, print_answer, job, &error)
+                                     : sstore_dedup_insert(job->dedup, fingerprints, ids != NULL ? ids + begin : NULL,
+                                                           end - begin, NULL, print_answer, job, &error);
     if (status == SSTORE_STOPPED)
         return interrupted() ? interrupt_exit_code() : EXIT_FAILED;
     return message_status(status, &error);
@@ -227,8 +231,11 @@ static int insert_chunk(new_job *job)
 static int add_to_chunk(void *context, const record_batch *batch)
 {
     new_job *job = context;
-    record_batch_append(&job->chunk, batch);
-    return batch->words * job->chunk.count + INPUT_BATCH_RECORDS > CHUNK_WORDS ? insert_chunk(job) : EXIT_DONE;
+    if (!record_batch_append(&job->chunk, batch))
+        return message_print("out of memory");
+    const bool is_full = batch->words * job->chunk.count + INPUT_BATCH_RECORDS > CHUNK_WORDS ||
+                         (batch->has_names && job->chunk.name_used > CHUNK_NAME_BYTES);
+    return is_full ? insert_chunk(job) : EXIT_DONE;
 }
 
 /* Text from stdin is answered record by record, since its writer may be waiting for the answer. */
@@ -333,6 +340,7 @@ static int add_new(add_arguments *args)
         also_stores_close(&job.also);
         return code;
     }
+    args->store.input.lines.has_names = job.before.has_names;
     task_begin(&args->store.task);
     job.style = (output_style){.json = args->json,
                                .has_ids = job.before.has_ids,
@@ -349,8 +357,12 @@ static int add_new(add_arguments *args)
         code = EXIT_FAILED;
     } else {
         const sstore_status status = sstore_dedup_open(path, options, &job.dedup, &error);
+        stored_names_open_dedup(&job.names, job.dedup, path, args->json);
+        job.named = job.before.has_names ? &job.names : NULL;
         code = status == SSTORE_OK ? insert_all(&job) : task_end_write(&args->store.task, path, status, &error);
     }
+    code = stored_names_exit_code(&job.names, code);
+    stored_names_close(&job.names);
     sstore_dedup_close(job.dedup);
     record_batch_free(&job.chunk);
     code = also_stores_exit_code(&job.also, code);

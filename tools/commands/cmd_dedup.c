@@ -204,6 +204,10 @@ static int open_store(dedup_job *job)
     int code = store_open(args->against, NULL, &job->against, &metadata);
     if (code != EXIT_DONE)
         return code;
+    if (args->update != NULL && metadata.has_names)
+        return message_print("%s: the store has names, which --update does not give; print the new documents with "
+                             "--against, and add their fingerprints with 'sstore fingerprint' and 'sstore add'",
+                             args->update);
     const uint32_t words = metadata.fingerprint_bits / 64;
     if (args->fingerprint_field == NULL && words != job->words)
         return message_print("%s: the store has fingerprints of %" PRIu32 " bits, and texts get %" PRIu32 " here",

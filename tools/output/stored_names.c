@@ -29,6 +29,11 @@ int stored_names_open(stored_names *self, const sstore *store, const char *path,
     return message_status(status, &error);
 }
 
+void stored_names_open_dedup(stored_names *self, sstore_dedup *dedup, const char *path, bool json)
+{
+    *self = (stored_names){.path = path, .dedup = dedup, .escapes = !json};
+}
+
 void stored_names_close(stored_names *self)
 {
     sstore_cursor_free(self->cursor);
@@ -69,7 +74,9 @@ void stored_names_expect(stored_names *self, const uint64_t *ids, size_t count)
     }
     memcpy(self->ids, ids, count * sizeof *ids);
     memset(self->places, 0, count * sizeof *self->places);
-    const sstore_status status = sstore_names(self->cursor, ids, count, add_name, self, &error);
+    const sstore_status status = self->dedup != NULL
+                                     ? sstore_dedup_names(self->dedup, ids, count, add_name, self, &error)
+                                     : sstore_names(self->cursor, ids, count, add_name, self, &error);
     if (status != SSTORE_OK)
         self->code = status == SSTORE_STOPPED ? message_print("%s: out of memory", self->path) : message_error(&error);
     self->count = status == SSTORE_OK ? count : 0;

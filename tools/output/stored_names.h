@@ -33,10 +33,11 @@ typedef struct name_place {
 typedef struct stored_names {
     const char *path; /* of the store, for messages */
     sstore_cursor *cursor;
-    bool escapes;       /* all names: they are printed as text */
-    uint64_t *ids;      /* that were looked up together */
-    name_place *places; /* of their names */
-    size_t count, next; /* next: the id that is probably wanted next */
+    sstore_dedup *dedup; /* in place of the cursor: its store, and the records that wait there */
+    bool escapes;        /* all names: they are printed as text */
+    uint64_t *ids;       /* that were looked up together */
+    name_place *places;  /* of their names */
+    size_t count, next;  /* next: the id that is probably wanted next */
     size_t id_capacity, place_capacity;
     char *texts;
     size_t text_bytes, text_capacity;
@@ -45,6 +46,8 @@ typedef struct stored_names {
 
 /* Find names of this store from now on: *names_out is `self`, or NULL if it has none. Returns an exit code. */
 int stored_names_open(stored_names *self, const sstore *store, const char *path, bool json, stored_names **names_out);
+/* As before, with the store of a deduplication, and with the records that wait there. */
+void stored_names_open_dedup(stored_names *self, sstore_dedup *dedup, const char *path, bool json);
 void stored_names_close(stored_names *self);
 
 /* Look up the names of some ids together, which takes less time for each. If `self` is NULL, do nothing. */
