@@ -1136,7 +1136,17 @@ def test_names():
             service.post("/v1/records", {"records": [body]}, status=400)
         service.post("/v1/remove", {"records": [{"name": "a", "fingerprint": "1"}]}, status=400)
         service.post("/v1/remove", {"records": [{"name": "a"}, {"id": 1}]}, status=400)
-        service.post("/v1/offer", {"records": [{"name": "a", "fingerprint": "1"}]}, status=400)
+        stored, other = int(service.get(path_of("new/\u00e9".encode()))["records"][0]["fingerprint"], 16), RANDOM.getrandbits(64)
+        offered = [(stored ^ 1, "unused"), (other, "fresh"), (other ^ 1, "late"), (0xF0F0F0F0, "late")]
+        body = {"records": [{"fingerprint": f"{f:x}", "name": name} for f, name in offered], "k": 1}
+        near, kept, waiting, late = service.post("/v1/offer", body)["results"]
+        assert not near["is_new"] and (stored, "new/\u00e9".encode()) in named(near["matches"]), near
+        assert kept["is_new"] and {kept["id"]} == {m["id"] for m in service.get(path_of(b"fresh"))["records"]}, kept
+        assert not waiting["is_new"] and named(waiting["matches"]) == [(other, b"fresh")], waiting
+        assert late["is_new"] and named(service.get(path_of(b"late"))["records"]) == [(0xF0F0F0F0, b"late")]
+        service.get(path_of(b"unused"), status=404)
+        for body in [{"fingerprint": "3"}, {"fingerprint": "3", "name": ""}, {"fingerprint": "5", "name": "b", "id": late["id"]}]:
+            assert "name" in service.post("/v1/offer", {"records": [body], "k": 0}, status=400)["error"]
     sstore("verify", "--quiet", "names.store")
     build("nameless.store", [(1, 7)])
     with Service("nameless.store", "--write") as service:
@@ -1146,6 +1156,7 @@ def test_names():
         assert service.send("PUT", "/v1/records/x", {"fingerprint": "1"})[0] == 400
         service.post("/v1/records", {"records": [{"fingerprint": "1", "name": "a", "id": 1}]}, status=400)
         service.post("/v1/remove", {"records": [{"name": "a"}]}, status=400)
+        service.post("/v1/offer", {"records": [{"fingerprint": "2", "name": "a"}]}, status=400)
         assert service.get("/v1/records/7")["records"] == [{"fingerprint": "0000000000000001", "id": "7"}]
 
 

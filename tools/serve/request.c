@@ -514,8 +514,6 @@ static bool read_record_row(request *self, json_view row, size_t place, line_fau
                               shown_length(odd), odd.text + 1);
     if (self->route == ROUTE_REMOVE && name.text != NULL && (has_fingerprint || id.text != NULL))
         return line_fault_set(fault, "records[%zu]: to be removed, a record has a name alone", place);
-    if (self->route == ROUTE_OFFER && name.text != NULL)
-        return line_fault_set(fault, "records[%zu]: an offered record has no name", place);
     if ((has_fingerprint && !read_record_fingerprint(self, values[0], values[3], place, fault)) ||
         (id.text != NULL && !read_json_id(id, name_record(self, place, ".id").text, &self->ids[self->count], fault)) ||
         (name.text != NULL && !read_json_name(self, name, name_record(self, place, ".name").text, fault)))

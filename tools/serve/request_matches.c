@@ -59,8 +59,7 @@ uint64_t match_list_id(const match_list *list, size_t index)
     return match_at(list, index)->id;
 }
 
-bool match_list_find_names(match_list *list, uint32_t store, uint32_t store_count, sstore_cursor *cursor,
-                           const char *path)
+bool match_list_find_names(match_list *list, uint32_t store, uint32_t store_count, const stored_names *source)
 {
     uint64_t *ids = malloc((list->count + 1) * sizeof *ids);
     size_t count = 0;
@@ -73,10 +72,13 @@ bool match_list_find_names(match_list *list, uint32_t store, uint32_t store_coun
     for (size_t i = 0; i < list->count; i++)
         if (match_at(list, i)->store == store)
             ids[count++] = match_at(list, i)->id;
-    list->names[store] = (stored_names){.path = path, .cursor = cursor};
-    stored_names_expect(&list->names[store], ids, count);
+    stored_names *names = &list->names[store];
+    names->path = source->path;
+    names->cursor = source->cursor;
+    names->dedup = source->dedup;
+    stored_names_expect(names, ids, count);
     free(ids);
-    return list->names[store].code == EXIT_DONE;
+    return names->code == EXIT_DONE;
 }
 
 int match_list_should_stop(void *context)
@@ -284,7 +286,7 @@ static void print_member(const char *key, const char *value, reply *to)
 static void print_name(const match_list *list, const store_match *item, reply *to)
 {
     stored_names *names = list->names != NULL ? &list->names[item->store] : NULL;
-    if (names == NULL || names->cursor == NULL)
+    if (names == NULL || names->path == NULL)
         return;
     const printed_name name = stored_names_find(names, item->id);
     if (name.text != NULL)

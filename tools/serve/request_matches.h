@@ -41,7 +41,7 @@ typedef struct match_list {
     uint32_t store;       /* of the matches that come */
     bool has_ids;
     bool are_records;      /* which were looked up: they have no distance */
-    stored_names *names;   /* of the matches in each store; without a cursor, it has none. Or NULL */
+    stored_names *names;   /* of the matches in each store; without a path, it has none. Or NULL */
     uint32_t store_count;  /* of `names` */
     bool is_full, is_late; /* why a call was stopped; neither: there was no memory */
 } match_list;
@@ -52,10 +52,9 @@ void match_list_free(match_list *list);
 const uint64_t *match_list_fingerprint(const match_list *list, size_t index);
 uint64_t match_list_id(const match_list *list, size_t index);
 
-/* Look up the names of all matches in a store, one of `store_count`, through a cursor that stays until the list is
- * freed. False: that failed, and a message was printed. */
-bool match_list_find_names(match_list *list, uint32_t store, uint32_t store_count, sstore_cursor *cursor,
-                           const char *path);
+/* Look up the names of all matches in a store, one of `store_count`, through what `source` has: path, and a cursor or a
+ * deduplication, which stays until the list is freed. False: that failed, and a message was printed. */
+bool match_list_find_names(match_list *list, uint32_t store, uint32_t store_count, const stored_names *source);
 
 /* Begin with the matches of a query that is answered alone, in one store after the other. */
 void match_list_begin_query(match_list *list, size_t query);

@@ -512,9 +512,9 @@ static bool find_names(service *self, const queried_stores *stores, match_list *
         const queried_store *from = &stores->items[i];
         if (!store_use_statistics(&from->use)->has_names)
             continue;
+        const stored_names source = {.path = served_store_path(self->stores[from->index]), .cursor = from->use.cursor};
         sstore_cursor_set_stop(from->use.cursor, NULL, NULL);
-        found = match_list_find_names(list, from->index, self->names.count, from->use.cursor,
-                                      served_store_path(self->stores[from->index]));
+        found = match_list_find_names(list, from->index, self->names.count, &source);
     }
     return found || reply_fail(reply_out, REPLY_FAILED, "the names of records cannot be read; the service said why");
 }

@@ -263,7 +263,8 @@ static bool begin_change(const store_writer *self, job_run *run, change_handles 
 typedef struct offer_answers {
     job *queued;
     const job_run *run;
-    match_list list; /* of the current record */
+    match_list list;     /* of the current record */
+    stored_names source; /* of the names of its matches, unless it has no path */
     uint64_t listed, max_listed;
     bool has_ids;
 } offer_answers;
@@ -287,15 +288,29 @@ static int answer_offer(void *context, const sstore_dedup_answer *answer)
             return 1;
         self->listed++;
     }
+    if (self->source.path != NULL && !match_list_find_names(&self->list, 0, 1, &self->source))
+        return 1;
     matches_print_list(&self->list, 0, self->list.count, NULL, to);
     reply_literal(to, "}");
     return to->status != 0 || is_over(self->run);
 }
 
-/* STOPPED: the time of the job is over. */
-static sstore_status offer(const store_writer *self, const job_run *run, sstore_dedup *dedup, bool has_ids, job *queued,
-                           sstore_error *error)
+/* Why a call was stopped whose time is not over. */
+static sstore_status stop_reason(const offer_answers *answers, sstore_error *error)
 {
+    const stored_names *names = answers->list.names;
+    if (names == NULL || names->code == EXIT_DONE)
+        return error_no_memory(error);
+    *error = (sstore_error){.status = SSTORE_ERROR_IO, .offset = SSTORE_NO_OFFSET};
+    (void)snprintf(error->message, sizeof error->message, "names cannot be read; the service said why");
+    return error->status;
+}
+
+/* STOPPED: the time of the job is over. */
+static sstore_status offer(const store_writer *self, const job_run *run, sstore_dedup *dedup,
+                           const sstore_statistics *base, job *queued, sstore_error *error)
+{
+    const bool has_ids = base->has_ids;
     offer_answers answers = {.queued = queued,
                              .run = run,
                              .has_ids = has_ids,
@@ -303,13 +318,18 @@ static sstore_status offer(const store_writer *self, const job_run *run, sstore_
                              .list = {.words = queued->request.words, .max = UINT64_MAX, .has_ids = has_ids}};
     const request *req = &queued->request;
     reply_literal(&queued->reply, "{\"results\":[");
-    sstore_status status = sstore_dedup_insert(dedup, req->fingerprints, req->ids, req->count, NULL, answer_offer,
-                                               &answers, error);
+    if (base->has_names)
+        answers.source = (stored_names){.path = served_store_path(self->served), .dedup = dedup};
+    sstore_status status = req->names != NULL
+                               ? sstore_dedup_insert_named(dedup, req->fingerprints, req->ids, req->names, req->count,
+                                                           NULL, answer_offer, &answers, error)
+                               : sstore_dedup_insert(dedup, req->fingerprints, req->ids, req->count, NULL, answer_offer,
+                                                     &answers, error);
     reply_literal(&queued->reply, "]");
     skipped_rows_print(&req->skipped, &queued->reply);
     reply_literal(&queued->reply, "}\n");
     if ((status == SSTORE_STOPPED && !is_over(run)) || (status == SSTORE_OK && queued->reply.status != 0))
-        status = error_no_memory(error);
+        status = stop_reason(&answers, error);
     match_list_free(&answers.list);
     return status;
 }
@@ -395,7 +415,6 @@ static sstore_status remove_records(const request *req, sstore_remover *remover,
 static sstore_status give_records(const store_writer *self, job_run *run, const store_use *base,
                                   const change_handles *to, sstore_error *error)
 {
-    const bool has_ids = store_use_statistics(base)->has_ids;
     sstore_status status = to->dedup != NULL || has_answer_room(run) ? SSTORE_OK : error_no_memory(error);
     for (job *queued = run->first; queued != NULL && status == SSTORE_OK; queued = queued->next) {
         const request *req = &queued->request;
@@ -407,7 +426,7 @@ static sstore_status give_records(const store_writer *self, job_run *run, const 
         else if (to->remover != NULL)
             status = remove_records(req, to->remover, error);
         else
-            status = offer(self, run, to->dedup, has_ids, queued, error);
+            status = offer(self, run, to->dedup, store_use_statistics(base), queued, error);
     }
     run->offered = NULL;
     return status;
