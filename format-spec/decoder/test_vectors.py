@@ -24,6 +24,7 @@ sys.dont_write_bytecode = True
 import store as decoder
 from faults import Fault
 from query import Searcher
+from shown import with_names
 
 SSTORE = os.environ.get("SSTORE")
 SOURCES = Path(__file__).parent.parent / "vectors"
@@ -60,7 +61,7 @@ class Whole(unittest.TestCase):
                 self.assertEqual(decoder_dump(path), records)
                 self.assertEqual(list(map(str, decoder.verify(str(path)))), [])
                 if SSTORE:
-                    self.assertEqual(run("dump", "--no-comments", path).stdout, records)
+                    self.assertEqual(run("dump", "--no-comments", path).stdout, with_names(path, records))
                     verified = run("verify", path)
                     self.assertEqual(verified.returncode, 0, verified.stderr)
 
@@ -83,7 +84,7 @@ class Whole(unittest.TestCase):
                     self.assertEqual(["\t".join(match) + "\n" for match in found], wanted)
                     for io in ("pread", "mmap", "memory") if SSTORE else ():
                         found = run("query", "--io", io, "-k", distance, path, "-", text="\n".join(queries) + "\n")
-                        self.assertEqual(found.stdout, "".join(wanted), found.stderr)
+                        self.assertEqual(found.stdout, with_names(path, "".join(wanted)), found.stderr)
                     TRIED["queries"] += len(queries)
 
 
@@ -143,7 +144,7 @@ class Edited(unittest.TestCase):
     def check_same(self, path: Path, records: Path) -> None:
         self.assertEqual(decoder_dump(path), records.read_text())
         if SSTORE:
-            self.assertEqual(run("dump", "--no-comments", path).stdout, records.read_text())
+            self.assertEqual(run("dump", "--no-comments", path).stdout, with_names(path, records.read_text()))
 
 
 if __name__ == "__main__":

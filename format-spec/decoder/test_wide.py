@@ -31,6 +31,7 @@ from faults import Damaged
 from manifest import CHECKSUM_BYTES, FIXED_BYTES, KIND_ADDS, KIND_REMOVES, MAX_SEGMENTS, parse_manifest
 from query import Match, Searcher
 from segment import Record
+from shown import name_text
 from test_decoder import SSTORE as COMMAND
 from test_decoder import printed, run
 from writer import Options, Part, TablePlan, WordPlan, write_store
@@ -237,22 +238,6 @@ def text_of(fingerprint: int, bits: int) -> str:
 
 def id_text(record_id: int | None) -> str:
     return "-" if record_id is None else str(record_id)
-
-
-# Characters that sstore_escape() does not show.
-HIDDEN = {*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), 0x2060, *range(0x2066, 0x206A), 0xFEFF}
-
-
-def name_text(name: bytes) -> str:
-    """A name as the command prints it in text."""
-    shown = []
-    for character in name.decode("utf-8", "surrogateescape"):
-        code = ord(character)
-        if code in HIDDEN or 0xDC80 <= code <= 0xDCFF:
-            shown += [f"\\x{byte:02x}" for byte in character.encode("utf-8", "surrogateescape")]
-        else:
-            shown.append("\\\\" if character == "\\" else character)
-    return "".join(shown)
 
 
 class StoreTest(unittest.TestCase):
