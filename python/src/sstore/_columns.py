@@ -142,7 +142,8 @@ class Columns:
         made: dict[str, Any] = {}
         for name, column in self.columns.items():
             if isinstance(column, Strings):
-                made[name] = pandas.Series(column.tolist(), dtype=None if column.is_utf8() else np.object_)
+                kind: Any = None if column.is_utf8() else np.object_
+                made[name] = pandas.Series(column.tolist(), dtype=kind)
             else:
                 made[name] = column if column.ndim == 1 else byte_strings(column)
         return pandas.DataFrame(made, copy=False)
