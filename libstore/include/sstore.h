@@ -403,7 +403,7 @@ SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, const uint6
                                               sstore_error *error);
 
 /* The options of sstore_iterate_matches(). */
-typedef struct sstore_batch_options {
+typedef struct sstore_batch_options { /* NOLINT(clang-analyzer-optin.performance.Padding): by subject */
     size_t struct_size;
     uint32_t threads; /* 0: all that the process may use */
     sstore_progress_fn on_progress;

@@ -74,6 +74,7 @@ typedef struct merge {
     uint32_t words;
     uint64_t limit; /* UINT64_MAX: none */
     store_stream *streams;
+    uint64_t *rows;    /* the fingerprints of all streams */
     size_t begin, end; /* the queries of the current group */
     uint64_t passed;   /* matches of the group, if that is a single query */
     uint64_t *items;   /* of a group of several */
@@ -190,14 +191,13 @@ static sstore_status open_streams(merge *self, sstore_error *error)
     const query_merge *asked = self->asked;
     sstore_status status = SSTORE_OK;
     self->streams = calloc(asked->store_count, sizeof *self->streams);
-    if (self->streams == NULL)
+    self->rows = malloc((size_t)asked->store_count * ROWS * self->words * sizeof *self->rows);
+    if (self->streams == NULL || self->rows == NULL)
         return fail_memory(error);
     for (uint32_t i = 0; i < asked->store_count && status == SSTORE_OK; i++) {
         store_stream *stream = &self->streams[i];
         stream->words = self->words;
-        stream->fingerprints = malloc(ROWS * self->words * sizeof *stream->fingerprints);
-        if (stream->fingerprints == NULL)
-            return fail_memory(error);
+        stream->fingerprints = self->rows + (size_t)i * ROWS * self->words;
         status = sstore_iterate_matches(asked->stores[i], asked->queries, asked->count, asked->distance,
                                         &asked->options[i], &stream->iterator, error);
         if (status == SSTORE_OK)
@@ -208,11 +208,10 @@ static sstore_status open_streams(merge *self, sstore_error *error)
 
 static void close_streams(merge *self)
 {
-    for (uint32_t i = 0; self->streams != NULL && i < self->asked->store_count; i++) {
+    for (uint32_t i = 0; self->streams != NULL && i < self->asked->store_count; i++)
         sstore_iterator_free(self->streams[i].iterator);
-        free(self->streams[i].fingerprints);
-    }
     free(self->streams);
+    free(self->rows);
     free(self->items);
 }
 

@@ -35,7 +35,7 @@ typedef struct query_merge {
 
 /* Report all matches, in the order of the queries or groups, those of one by (distance, fingerprint, id, store). Those
  * of a group of several queries are in memory at once, without a limit all of them. STOPPED if on_match() says so. */
-sstore_status query_merge_run(const query_merge *self, merged_match_fn on_match, void *context, sstore_error *error);
+sstore_status query_merge_run(const query_merge *asked, merged_match_fn on_match, void *context, sstore_error *error);
 
 /* The end of the group that begins with query `begin`. */
 size_t query_merge_group_end(const query_merge *self, size_t begin);

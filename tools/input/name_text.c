@@ -41,9 +41,12 @@ static size_t decode_escape(const char *at, size_t length, char *to)
         *to = '\\';
         return 1;
     }
-    if (length < 3 || at[0] != 'x' || hex_digit(at[1]) < 0 || hex_digit(at[2]) < 0)
+    if (length < 3 || at[0] != 'x')
         return 0;
-    *to = (char)(hex_digit(at[1]) << 4 | hex_digit(at[2]));
+    const int high = hex_digit(at[1]), low = hex_digit(at[2]);
+    if (high < 0 || low < 0)
+        return 0;
+    *to = (char)((unsigned)high << 4 | (unsigned)low);
     return 3;
 }
 

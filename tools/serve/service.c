@@ -538,8 +538,8 @@ static void answer_record(service *self, job *queued)
 static bool take_queries(request *req, const match_list *list, reply *reply_out)
 {
     const size_t count = list->count;
-    req->fingerprints = malloc(count * req->words * sizeof *req->fingerprints);
-    req->own_ids = malloc(count * sizeof *req->own_ids);
+    req->fingerprints = malloc((count + 1) * req->words * sizeof *req->fingerprints);
+    req->own_ids = malloc((count + 1) * sizeof *req->own_ids);
     if (req->fingerprints == NULL || req->own_ids == NULL)
         return reply_fail(reply_out, REPLY_FAILED, "out of memory");
     for (req->count = 0; req->count < count; req->count++) {

@@ -97,7 +97,7 @@ static sstore_status add_named(sstore_builder *builder, const uint64_t *fingerpr
 static sstore_status replace_named(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
                                    const sstore_name *names, size_t count, sstore_error *error)
 {
-    uint64_t found[ID_BATCH];
+    uint64_t found[ID_BATCH] = {0};
     sstore_status status = SSTORE_OK;
     for (size_t done = 0, size; status == SSTORE_OK && done < count; done += size) {
         size = (size_t)ss_min_u64(count - done, ID_BATCH);

@@ -330,6 +330,7 @@ sstore_status sstore_builder_create(const char *path, const sstore_write_options
 /* Open what finds the records that added ones replace. */
 static sstore_status open_replaced(sstore_builder *builder, const sstore_write_options *options, sstore_error *error)
 {
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a builder was made */
     if (!builder->spec.has_ids)
         return ss_fail_argument(error,
                                 "%s: the store has no ids, so records cannot replace those of their ids; remove old "
@@ -342,8 +343,9 @@ sstore_status sstore_builder_create_addition(const char *path, const sstore_writ
                                              sstore_builder **builder_out, sstore_error *error)
 {
     sstore_write_options taken;
-    if (builder_out != NULL)
-        *builder_out = NULL;
+    if (builder_out == NULL)
+        return ss_fail_argument(error, "path and builder_out must not be NULL");
+    *builder_out = NULL;
     sstore_status status = ss_write_options_take(&taken, options, SS_WRITE_CALL_ADD, error);
     if (status != SSTORE_OK)
         return status;

@@ -157,7 +157,7 @@ static sstore_status find_by_id(sstore_remover *remover, const key_set *set, sst
 static void note_new_name(const id_search *self, size_t index, uint64_t *next_id)
 {
     self->remover->builder->change.absent_count++;
-    if (self->ids != NULL)
+    if (self->ids != NULL && next_id != NULL)
         self->ids[index] = (*next_id)++;
 }
 
