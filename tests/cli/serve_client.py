@@ -1111,6 +1111,7 @@ def test_names():
             answer = service.post("/v1/query", {"fingerprints": hexed(queries[:count]), "k": 1})
             for query, result in zip(queries, answer["results"]):
                 assert named(result["matches"]) == expected(r for r in records if (r[0] ^ query).bit_count() <= 1)
+        assert results(service.get("/v1/query?fp=1&k=0")) == [[]]
         service.get(path_of(b"none"), status=404)
         assert "the name 'none'" in service.get("/v1/query?name=none", status=404)["error"]
 

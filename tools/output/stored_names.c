@@ -64,7 +64,7 @@ static int add_name(void *context, size_t index, uint64_t id, const sstore_name 
 void stored_names_expect(stored_names *self, const uint64_t *ids, size_t count)
 {
     sstore_error error;
-    if (self == NULL || self->code != EXIT_DONE)
+    if (self == NULL || self->code != EXIT_DONE || count == 0)
         return;
     self->count = self->next = self->text_bytes = 0;
     if (!grow(&self->ids, &self->id_capacity, count, sizeof *self->ids) ||
