@@ -8,7 +8,7 @@
 
 #include "output/json_read.h"
 #include "output/radix_form.h"
-#include "serve/service.h"
+#include "serve/service_answer.h"
 #include "support/fuzzing.h"
 #include "support/scratch.h"
 

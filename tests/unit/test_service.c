@@ -8,7 +8,8 @@
 
 #include "output/radix_form.h"
 #include "serve/request_matches.h"
-#include "serve/service.h"
+#include "serve/request_read.h"
+#include "serve/service_answer.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "output/messages.h"
+#include "serve/service_answer.h"
 
 #define WORKERS_A_THREAD 4u          /* so that those that wait for a disk do not delay the others */
 #define WAITING_A_THREAD 1000u       /* requests that wait for each of these, at most */

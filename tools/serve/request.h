@@ -49,6 +49,9 @@ typedef enum request_argument {
     ARGUMENT_COUNT
 } request_argument;
 
+const char *request_argument_name(request_argument argument);
+bool request_route_has(route which, request_argument argument);
+
 #define REQUEST_ALL_STORES UINT32_MAX
 
 /* What a record of a body has. */
@@ -62,7 +65,7 @@ typedef struct request {
     bool wants_binary;                     /* matches */
     const char *arguments[ARGUMENT_COUNT]; /* of the query string, not owned; NULL: not given */
 
-    /* Set by request_read(): */
+    /* Set by request_read(), see request_read.h: */
     uint32_t bits, words;              /* of a fingerprint; bits: without the zeros that fill the last word */
     uint64_t *fingerprints;            /* NULL: none were given, */
     uint64_t *ids;                     /* as here, */
@@ -89,29 +92,16 @@ typedef struct request {
     text_reader texts;
 } request;
 
-/* Names of stores, by which requests choose one. */
-typedef struct store_names {
-    char **items;
-    uint32_t count;
-} store_names;
-
-/* What a request must know of the stores: all have fingerprints of `bits` bits. */
-typedef struct request_stores {
-    const store_names *names;
-    uint32_t bits;
-    const text_rules *texts;
-} request_stores;
-
 /* Begin with a request line and the headers Content-Type and Accept, which may be NULL. False, here and below: the
  * reply is an error. */
 bool request_begin(request *self, const char *method, const char *path, const char *content_type, const char *accept,
                    reply *reply_out);
 
+/* Fail because a parameter is given twice. */
+bool request_fail_twice(const char *name, reply *reply_out);
+
 /* Take an argument of the query string. It must stay until the request is freed; `value` may be NULL. */
 bool request_take_argument(request *self, const char *name, const char *value, reply *reply_out);
-
-/* Read the arguments and the body. */
-bool request_read(request *self, const char *body, size_t size, const request_stores *stores, reply *reply_out);
 
 void request_free(request *self);
 

@@ -1,0 +1,40 @@
+/*
+ * queried_stores.h - the stores that a request asks, each in one state while it is answered.
+ */
+#ifndef QUERIED_STORES_H
+#define QUERIED_STORES_H
+
+#include "serve/request_matches.h"
+#include "serve/service.h"
+
+typedef struct queried_store {
+    store_use use;
+    uint32_t index, distance; /* of the request in this store */
+} queried_store;
+
+typedef struct queried_stores {
+    queried_store *items;
+    uint32_t count;
+} queried_stores;
+
+/* The stores of a request: begin .. end - 1. */
+typedef struct store_range {
+    uint32_t begin, end;
+} store_range;
+store_range queried_stores_range(const service *self, const request *req);
+
+/* Begin to use the stores of a request. Release them in any case. False, here and below: the reply is an error. */
+bool queried_stores_acquire(service *self, const request *req, queried_stores *stores_out, reply *reply_out);
+void queried_stores_release(service *self, queried_stores *stores);
+
+/* The distance of a request in a store with these statistics. */
+bool queried_store_distance(const service *self, const request *req, const sstore_statistics *statistics,
+                            uint32_t *distance_out, reply *reply_out);
+
+/* Let the next matches of a list be those of a store. */
+void queried_store_begin(match_list *list, uint32_t index, const store_use *use);
+
+/* Whether a call filled the list, or as much of it as there is room for. */
+bool queried_store_finish(const match_list *list, sstore_status status, const sstore_error *error, reply *reply_out);
+
+#endif

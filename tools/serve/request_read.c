@@ -1,0 +1,156 @@
+#include "serve/request_read.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/input_line.h"
+#include "input/name_text.h"
+#include "serve/request_rows.h"
+#include "serve/request_settings.h"
+#include "serve/request_value.h"
+
+/* ----- a single query ----- */
+
+static bool read_single_id(request *self, const char *text, reply *reply_out)
+{
+    line_fault fault;
+    self->key = text;
+    self->ids = &self->single_id;
+    self->count = 1;
+    return request_read_whole("id", text, &self->single_id, &fault) || request_fail_fault(reply_out, &fault);
+}
+
+static bool read_single_name(request *self, const char *text, reply *reply_out)
+{
+    line_fault fault;
+    self->key = text;
+    self->names = &self->single_name;
+    self->single_name = (sstore_name){.bytes = text, .size = strlen(text)};
+    self->count = 1;
+    return name_take(text, self->single_name.size, NULL, &self->single_name.size, &fault) ||
+           reply_fail(reply_out, REPLY_BAD_REQUEST, "name: %s", fault.reason);
+}
+
+/* Read the key of the path: a name, and perhaps an id. */
+static bool read_key(request *self, reply *reply_out)
+{
+    line_fault fault;
+    self->ids = request_read_whole("id", self->key, &self->single_id, &fault) ? &self->single_id : NULL;
+    return read_single_name(self, self->key, reply_out);
+}
+
+/* Read the parameter that says what is asked for: there is one. */
+static bool read_single(request *self, reply *reply_out)
+{
+    const char *fingerprint = self->arguments[ARGUMENT_FP], *id = self->arguments[ARGUMENT_ID];
+    const char *text = self->arguments[ARGUMENT_TEXT], *name = self->arguments[ARGUMENT_NAME];
+    line_fault fault;
+    if ((fingerprint != NULL) + (id != NULL) + (name != NULL) + (text != NULL) != 1)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST,
+                          "expected a parameter fp, a fingerprint of %" PRIu32
+                          " bits in hexadecimal digits, or id, name or text",
+                          self->bits);
+    if (id != NULL)
+        return read_single_id(self, id, reply_out);
+    if (name != NULL)
+        return read_single_name(self, name, reply_out);
+    self->fingerprints = self->single;
+    self->count = 1;
+    return (text != NULL ? text_reader_take(&self->texts, "text", text, strlen(text), self->single, &fault)
+                         : request_read_fingerprint(self, "fp", fingerprint, self->single, &fault)) ||
+           request_fail_fault(reply_out, &fault);
+}
+
+/* ----- bodies ----- */
+
+static bool read_object(request *self, bool writes, json_view object, const store_names *stores, reply *reply_out)
+{
+    static const request_argument settings[] = {ARGUMENT_STORE, ARGUMENT_SKIP_BAD, ARGUMENT_MAX_BAD,
+                                                ARGUMENT_K,     ARGUMENT_LIMIT,    ARGUMENT_IDS};
+    enum { SETTINGS = sizeof settings / sizeof *settings };
+    const char *keys[1 + SETTINGS + 2] = {writes ? "records" : "fingerprints"};
+    json_view values[1 + SETTINGS + 1] = {{NULL, 0}};
+    body_arguments arguments;
+    size_t count = 0;
+    memcpy(arguments.items, self->arguments, sizeof arguments.items);
+    for (size_t i = 0; i < SETTINGS; i++)
+        if (request_route_has(self->route, settings[i]))
+            keys[++count] = request_argument_name(settings[i]);
+    if (!writes)
+        keys[count + 1] = "texts";
+    const json_view odd = json_view_members(object, keys, values);
+    if (odd.text != NULL)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "unknown or repeated key '%.*s'", json_shown_length(odd),
+                          odd.text + 1);
+    const bool are_texts = !writes && values[count + 1].text != NULL;
+    const json_view list = values[are_texts ? count + 1 : 0];
+    if (json_view_kind(list) != JSON_VIEW_LIST || (are_texts && values[0].text != NULL))
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "expected an object with %s '%s'",
+                          writes ? "a list" : "a list 'texts' or", keys[0]);
+    for (size_t i = 0; i < count; i++)
+        if (!request_take_setting(&arguments, settings[i], values[i + 1], reply_out))
+            return false;
+    const request_row_fn read = writes ? request_record_row : are_texts ? request_text_row : request_fingerprint_row;
+    return request_read_settings(self, arguments.items, stores, reply_out) &&
+           request_read_rows(self, read, list, reply_out);
+}
+
+/* Give the one record of a body the id of the path. */
+static bool take_key(request *self, reply *reply_out)
+{
+    if (self->count != 1)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "expected the fingerprint of one record, found %zu",
+                          self->count);
+    return read_key(self, reply_out);
+}
+
+/* The body of PUT: a record without an id. */
+static bool read_record(request *self, json_view record, const store_names *stores, reply *reply_out)
+{
+    line_fault fault;
+    if (!request_read_settings(self, self->arguments, stores, reply_out) ||
+        !request_allocate_rows(self, 1, false, reply_out))
+        return false;
+    if (json_view_member(record, "id").text != NULL || json_view_member(record, "name").text != NULL)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "the path has the id or the name, and not the body");
+    if (!request_read_row(self, request_record_row, record, 0, &fault))
+        return request_fail_fault(reply_out, &fault);
+    return take_key(self, reply_out);
+}
+
+static bool read_json(request *self, bool writes, const char *body, size_t size, const store_names *stores,
+                      reply *reply_out)
+{
+    char reason[JSON_REASON_BYTES];
+    size_t line, column;
+    json_view object;
+    if (!json_read(size > 0 ? body : "", size, &object, reason, &line, &column))
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "the body is not JSON: line %zu, column %zu: %s", line, column,
+                          reason);
+    return self->route == ROUTE_RECORD ? read_record(self, object, stores, reply_out)
+                                       : read_object(self, writes, object, stores, reply_out);
+}
+
+bool request_read(request *self, const char *body, size_t size, const request_stores *stores, reply *reply_out)
+{
+    const bool writes = request_writes(self), has_body = request_has_body(self);
+    self->bits = stores->bits;
+    self->words = (stores->bits + 63) / 64;
+    self->texts.rules = stores->texts;
+    if (has_body && (self->arguments[ARGUMENT_FP] != NULL || self->arguments[ARGUMENT_ID] != NULL ||
+                     self->arguments[ARGUMENT_NAME] != NULL || self->arguments[ARGUMENT_TEXT] != NULL))
+        return reply_fail(
+            reply_out, REPLY_BAD_REQUEST,
+            "the parameters 'fp', 'id', 'name' and 'text' are for GET; POST has fingerprints in its body");
+    if (has_body && !self->is_binary)
+        return read_json(self, writes, body, size, stores->names, reply_out);
+    if (!request_read_settings(self, self->arguments, stores->names, reply_out))
+        return false;
+    if (has_body)
+        return request_read_binary(self, writes && self->route != ROUTE_RECORD, body, size, reply_out) &&
+               (self->route != ROUTE_RECORD || take_key(self, reply_out));
+    if (self->route == ROUTE_RECORD)
+        return read_key(self, reply_out);
+    return !request_is_query(self) || read_single(self, reply_out);
+}
