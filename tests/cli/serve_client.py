@@ -605,6 +605,53 @@ def test_several_stores():
         service.get("/v1/query?fp=1&store=c.store", status=404)
 
 
+def test_chosen_stores():
+    """A request asks the stores that it names. The ids of queries are those of the first one."""
+    parts = {f"{name}.chosen": near_data(300) for name in "abc"}
+    shared = parts["a.chosen"][:100]
+    parts["b.chosen"] = sorted({*parts["b.chosen"], *shared})
+    for name, part in parts.items():
+        build(name, part, "--id-index")
+
+    def listed(answer):
+        return [[(m["distance"], int(m["fingerprint"], 16), int(m["id"]), m["store"]) for m in r["matches"]]
+                for r in answer["results"]]
+
+    def model(names, query, distance, own=None):
+        return sorted((*match, name) for name in names
+                      for match in matches([r for r in parts[name] if name != names[0] or r[1] != own], query, distance))
+
+    with Service(*parts, "--max-matches", "10M") as service:
+        for names in [names for count in [1, 2, 3] for names in itertools.permutations(parts, count)]:
+            chosen = "&".join(["store=" + names[0], *("also=" + name for name in names[1:])])
+            named = {"store": names[0], **({"also": names[1:]} if len(names) > 1 else {})}
+            for count in [1, 40]:
+                queries = [near_query(RANDOM.choice(list(parts.values()))) for _ in range(count)]
+                expected = [model(names, query, 3) for query in queries]
+                assert listed(service.post("/v1/query", {"fingerprints": hexed(queries), **named})) == expected
+                limited = service.post(f"/v1/query?limit=2&{chosen}", {"fingerprints": hexed(queries)})
+                assert listed(limited) == [e[:2] for e in expected]
+                assert [r["match_count"] for r in limited["results"]] == [len(e) for e in expected]
+                nearest = service.post("/v1/nearest", {"fingerprints": hexed(queries), **named})
+                assert listed(nearest) == [[m for m in e if m[0] == e[0][0]] for e in expected]
+                assert listed(service.get(f"/v1/query?fp={queries[0]:x}&{chosen}")) == expected[:1]
+            for _, number in RANDOM.sample(parts[names[0]], 5) + shared[:5]:
+                own = sorted(value for value, identifier in parts[names[0]] if identifier == number)
+                if not own:
+                    service.get(f"/v1/query?id={number}&{chosen}", status=404)
+                    continue
+                answer = service.get(f"/v1/query?id={number}&exclude_self=1&{chosen}")
+                assert [int(r["query"], 16) for r in answer["results"]] == own
+                assert listed(answer) == [model(names, value, 3, number) for value in own]
+        for path, status, error in [("fp=1&also=a.chosen", 400, "first store in 'store'"),
+                                    ("fp=1&store=a.chosen&also=a.chosen", 400, "named twice"),
+                                    ("fp=1&store=a.chosen&also=d.chosen", 404, "no store 'd.chosen'")]:
+            assert error in service.get(f"/v1/query?{path}", status=status)["error"]
+        for also, error in [("b.chosen", "expected a list of strings"), ([1], "expected strings")]:
+            body = {"fingerprints": ["1"], "store": "a.chosen", "also": also}
+            assert error in service.post("/v1/query", body, status=400)["error"]
+
+
 BAD_FINGERPRINTS = ["xyz", "", "84adfe2d13e12cf00", 7, None, [], {}, "\u00e4" * 80, "12 34"]
 BAD_RECORDS = [1, "ff", {}, {"fingerprint": "x"}, {"fingerprint": "1", "id": -1}, {"fingerprint": "1", "id": "z"},
                {"fingerprint": "1", "id": 1, "other": 1}, {"id": 3}, {"fingerprint": "1", "id": 2**64},

@@ -126,7 +126,7 @@ static void test_offer_limits(void **state)
     fixture *self = *state;
     service writing;
     open_writing(self, &writing);
-    job queued = {.request = {.route = ROUTE_OFFER, .store = 0, .words = 1, .has_distance = true, .distance = 16}};
+    job queued = {.request = {.route = ROUTE_OFFER, .words = 1, .has_distance = true, .distance = 16}};
     assert_false(service_write(&writing, &queued));
     assert_int_equal(queued.reply.status, REPLY_BAD_REQUEST);
     assert_non_null(memmem(queued.reply.body, queued.reply.size, "up to distance 3, not 16", 24));

@@ -94,20 +94,20 @@ static void cut_query(const request *self, match_list *list)
         list->queries[list->first_query].count = listed < self->limit ? listed : self->limit;
 }
 
-/* The filter of a request's matches, or NULL. */
-static const sstore_id_filter *filter_of(const request *req)
+/* Make the filter of the queries from `query` on in a store of the request: only the first one has the own ids of
+ * queries. NULL: there is none. */
+static const sstore_id_filter *filter_of(const request *self, uint32_t store, size_t query, sstore_id_filter *to)
 {
-    return req->has_filter ? &req->filter : NULL;
+    *to = self->filter;
+    to->excluded_ids = store == 0 && to->excluded_ids != NULL ? to->excluded_ids + query : NULL;
+    return self->has_id_range || to->excluded_ids != NULL ? to : NULL;
 }
 
-/* Let a cursor leave out the own id of a query. */
-static sstore_status exclude_own(const request *self, size_t query, sstore_cursor *cursor, sstore_error *error)
+static sstore_status set_filter(const request *self, const queried_store *stores, uint32_t store, size_t query,
+                                sstore_error *error)
 {
-    sstore_id_filter filter = self->filter;
-    if (filter.excluded_ids == NULL)
-        return SSTORE_OK;
-    filter.excluded_ids += query;
-    return sstore_cursor_set_filter(cursor, &filter, error);
+    sstore_id_filter filter;
+    return sstore_cursor_set_filter(stores[store].use.cursor, filter_of(self, store, query, &filter), error);
 }
 
 static sstore_status query_each(const request *self, const queried_store *stores, uint32_t store_count,
@@ -125,7 +125,8 @@ static sstore_status query_each(const request *self, const queried_store *stores
     for (size_t i = 0; i < self->count && status == SSTORE_OK; i++) {
         match_list_begin_query(list, i);
         for (uint32_t j = 0; j < store_count && status == SSTORE_OK; j++) {
-            status = exclude_own(self, i, stores[j].use.cursor, error);
+            if (j == 0 && self->filter.excluded_ids != NULL)
+                status = set_filter(self, stores, j, i, error);
             if (status == SSTORE_OK)
                 status = query_store(self, &stores[j], &columns, list, error);
         }
@@ -154,7 +155,7 @@ static sstore_status query_singly(service *self, const request *req, const queri
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; i < store_count && status == SSTORE_OK; i++) {
         sstore_cursor_set_stop(stores[i].use.cursor, match_list_should_stop, list);
-        status = sstore_cursor_set_filter(stores[i].use.cursor, filter_of(req), error);
+        status = set_filter(req, stores, i, 0, error);
     }
     if (status == SSTORE_OK)
         status = query_each(req, stores, store_count, list, error);
@@ -180,6 +181,7 @@ static sstore_status query_together(service *self, const request *req, const que
                                     sstore_error *error)
 {
     uint64_t blocks = 0;
+    sstore_id_filter filter;
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     options.threads = req->count < MANY_QUERIES ? 1 : self->options.threads;
     options.block_count = &blocks;
@@ -187,7 +189,7 @@ static sstore_status query_together(service *self, const request *req, const que
     options.progress_context = list;
     options.limit = list->limit;
     options.match_counts = list->found;
-    options.filter = filter_of(req);
+    options.filter = filter_of(req, 0, 0, &filter); /* nothing is excluded */
     queried_store_begin(list, from->index, &from->use);
     list->first_query = 0;
     const sstore_status status = walk_matches(from->use.store, req->fingerprints, req->count, from->distance, &options,

@@ -77,13 +77,12 @@ bool find_queries(const service *self, request *req, const queried_stores *store
     match_list list;
     if (req->key == NULL)
         return true;
-    if (req->store == REQUEST_ALL_STORES && self->names.count > 1)
+    if (req->store_count == 0 && self->names.count > 1)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "this service has several stores; choose one with 'store'");
-    const bool found = find_records(self, req, stores, &list, reply_out) && take_queries(req, &list, reply_out);
+    const queried_stores own = {.items = stores->items, .count = 1};
+    const bool found = find_records(self, req, &own, &list, reply_out) && take_queries(req, &list, reply_out);
     match_list_free(&list);
-    if (found && req->excludes_self) {
+    if (found && req->excludes_self)
         req->filter.excluded_ids = req->own_ids;
-        req->has_filter = true;
-    }
     return found;
 }

@@ -4,11 +4,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-store_range queried_stores_range(const service *self, const request *req)
+uint32_t queried_stores_count(const service *self, const request *req)
 {
-    if (req->store != REQUEST_ALL_STORES)
-        return (store_range){req->store, req->store + 1};
-    return (store_range){0, self->names.count};
+    return req->store_count > 0 ? req->store_count : self->names.count;
+}
+
+uint32_t queried_stores_index(const request *req, uint32_t number)
+{
+    return req->store_count > 0 ? req->stores[number] : number;
 }
 
 bool queried_store_distance(const service *self, const request *req, const sstore_statistics *statistics,
@@ -54,14 +57,14 @@ static bool acquire_store(service *self, const request *req, uint32_t index, que
 
 bool queried_stores_acquire(service *self, const request *req, queried_stores *stores_out, reply *reply_out)
 {
-    const store_range range = queried_stores_range(self, req);
-    assert(range.end > range.begin);
-    *stores_out = (queried_stores){.items = calloc(range.end - range.begin, sizeof *stores_out->items)};
+    const uint32_t count = queried_stores_count(self, req);
+    assert(count > 0);
+    *stores_out = (queried_stores){.items = calloc(count, sizeof *stores_out->items)};
     if (stores_out->items == NULL)
         return reply_fail(reply_out, REPLY_FAILED, "out of memory");
     bool done = true;
-    for (uint32_t i = range.begin; i < range.end && done; i++)
-        done = acquire_store(self, req, i, stores_out, reply_out);
+    for (uint32_t i = 0; i < count && done; i++)
+        done = acquire_store(self, req, queried_stores_index(req, i), stores_out, reply_out);
     return done;
 }
 

@@ -17,11 +17,9 @@ typedef struct queried_stores {
     uint32_t count;
 } queried_stores;
 
-/* The stores of a request: begin .. end - 1. */
-typedef struct store_range {
-    uint32_t begin, end;
-} store_range;
-store_range queried_stores_range(const service *self, const request *req);
+/* How many stores a request asks, and the index of one of them. */
+uint32_t queried_stores_count(const service *self, const request *req);
+uint32_t queried_stores_index(const request *req, uint32_t number);
 
 /* Begin to use the stores of a request. Release them in any case. False, here and below: the reply is an error. */
 bool queried_stores_acquire(service *self, const request *req, queried_stores *stores_out, reply *reply_out);

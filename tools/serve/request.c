@@ -21,7 +21,8 @@ static const struct route_row {
 #define BIT(argument) (1u << ARGUMENT_##argument)
 #define ROWS_BITS (BIT(STORE) | BIT(SKIP_BAD) | BIT(MAX_BAD))
 #define QUERY_BITS                                                                                                     \
-    (BIT(FP) | BIT(ID) | BIT(NAME) | BIT(TEXT) | BIT(K) | BIT(LIMIT) | BIT(IDS) | BIT(EXCLUDE_SELF) | ROWS_BITS)
+    (BIT(FP) | BIT(ID) | BIT(NAME) | BIT(TEXT) | BIT(K) | BIT(LIMIT) | BIT(ALSO) | BIT(IDS) | BIT(EXCLUDE_SELF) |      \
+     ROWS_BITS)
     [ROUTE_QUERY] = {"/v1/query", "GET, HEAD, POST", GET | POST, QUERY_BITS},
     [ROUTE_NEAREST] = {"/v1/nearest", "GET, HEAD, POST", GET | POST, QUERY_BITS},
     [ROUTE_RECORDS] = {"/v1/records", "POST", POST, ROWS_BITS},
@@ -43,9 +44,9 @@ static const struct route_row {
 #undef GET
 };
 
-static const char *const argument_names[ARGUMENT_COUNT] = {"fp",     "id",    "name", "text",         "k",
-                                                           "limit",  "store", "ids",  "exclude_self", "skip_bad",
-                                                           "max_bad"};
+static const char *const argument_names[ARGUMENT_COUNT] = {"fp",  "id",           "name",     "text",
+                                                           "k",   "limit",        "store",    "also",
+                                                           "ids", "exclude_self", "skip_bad", "max_bad"};
 
 const char *route_path(route which)
 {
@@ -131,8 +132,7 @@ static unsigned find_method(const char *name, request_method *method_out)
 bool request_begin(request *self, const char *method, const char *path, const char *content_type, const char *accept,
                    reply *reply_out)
 {
-    *self =
-        (request){.route = ROUTE_QUERY, .limit = UINT64_MAX, .store = REQUEST_ALL_STORES, .skipped.max = UINT64_MAX};
+    *self = (request){.route = ROUTE_QUERY, .limit = UINT64_MAX, .skipped.max = UINT64_MAX};
     while (self->route < ROUTE_UNKNOWN && !is_path(path, routes[self->route].path, &self->key))
         self->route++;
     if (self->route == ROUTE_UNKNOWN)
@@ -181,7 +181,9 @@ bool request_take_argument(request *self, const char *name, const char *value, r
     if (argument == ARGUMENT_COUNT || !request_route_has(self->route, argument))
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "'%s' has no parameter '%.100s'", routes[self->route].path,
                           name);
-    if (self->arguments[argument] != NULL)
+    if (argument == ARGUMENT_ALSO && self->also_count < REQUEST_MAX_STORES)
+        self->also[self->also_count++] = value != NULL ? value : "";
+    else if (self->arguments[argument] != NULL)
         return request_fail_twice(name, reply_out);
     self->arguments[argument] = value != NULL ? value : "";
     return true;

@@ -39,9 +39,10 @@ typedef enum request_argument {
     ARGUMENT_ID,
     ARGUMENT_NAME,
     ARGUMENT_TEXT,
-    ARGUMENT_K,
+    ARGUMENT_K, /* here the settings begin, which a body can also have */
     ARGUMENT_LIMIT,
     ARGUMENT_STORE,
+    ARGUMENT_ALSO, /* can be repeated */
     ARGUMENT_IDS,
     ARGUMENT_EXCLUDE_SELF,
     ARGUMENT_SKIP_BAD,
@@ -52,7 +53,7 @@ typedef enum request_argument {
 const char *request_argument_name(request_argument argument);
 bool request_route_has(route which, request_argument argument);
 
-#define REQUEST_ALL_STORES UINT32_MAX
+#define REQUEST_MAX_STORES 64u /* that are named in one request */
 
 /* What a record of a body has. */
 enum { RECORD_HAS_FINGERPRINT = 1, RECORD_HAS_ID = 2, RECORD_HAS_NAME = 4 };
@@ -64,6 +65,8 @@ typedef struct request {
     bool is_binary;                        /* the body */
     bool wants_binary;                     /* matches */
     const char *arguments[ARGUMENT_COUNT]; /* of the query string, not owned; NULL: not given */
+    const char *also[REQUEST_MAX_STORES];  /* all that are given */
+    uint32_t also_count;
 
     /* Set by request_read(), see request_read.h: */
     uint32_t bits, words;              /* of a fingerprint; bits: without the zeros that fill the last word */
@@ -80,12 +83,13 @@ typedef struct request {
     size_t name_bytes;
     uint64_t *own_ids; /* of the records that are the queries */
     uint32_t distance;
-    bool has_distance;       /* otherwise `distance` is not set */
-    uint64_t limit;          /* on the listed matches of a fingerprint */
-    uint32_t store;          /* its index, or REQUEST_ALL_STORES */
-    sstore_id_filter filter; /* of matches, if has_filter */
-    bool has_filter;
-    bool excludes_self; /* the records with the id that is asked for are no matches */
+    bool has_distance;                   /* otherwise `distance` is not set */
+    uint64_t limit;                      /* on the listed matches of a fingerprint */
+    uint32_t stores[REQUEST_MAX_STORES]; /* their indexes: of 'store', then of 'also' */
+    uint32_t store_count;                /* 0: all stores */
+    sstore_id_filter filter;             /* of matches. Excluded ids are of the first store, and belong to `own_ids` */
+    bool has_id_range;                   /* the filter has one */
+    bool excludes_self;                  /* the records with the id that is asked for are no matches */
 
     uint64_t deadline_ns; /* by the clock of time_now_ns() */
 
@@ -113,6 +117,9 @@ bool request_writes(const request *self);
 
 /* Whether it asks for the records near others. */
 bool request_is_query(const request *self);
+
+/* Whether it asks the store with this index. */
+bool request_asks_store(const request *self, uint32_t index);
 
 /* Whether a header Host has an address or a name that is always this machine's. A web page can let the name of its own
  * site lead to this machine, and a browser then gives it the answers (DNS rebinding). */

@@ -64,36 +64,54 @@ static bool read_single(request *self, reply *reply_out)
 
 /* ----- bodies ----- */
 
+/* A key whose list has the rows of a body, and how they are read. */
+typedef struct row_list {
+    const char *key;
+    request_row_fn read;
+} row_list;
+
+static const row_list query_lists[] = {{"fingerprints", request_fingerprint_row}, {"texts", request_text_row}};
+static const row_list record_lists[] = {{"records", request_record_row}};
+enum { MAX_LISTS = sizeof query_lists / sizeof *query_lists };
+
+/* Read the rows of a body: it has one of the lists. */
+static bool read_list(request *self, const row_list *lists, const json_view *values, size_t count, reply *reply_out)
+{
+    size_t found = 0, chosen = 0;
+    for (size_t i = 0; i < count; i++)
+        if (values[i].text != NULL) {
+            found++;
+            chosen = i;
+        }
+    if (found != 1 || json_view_kind(values[chosen]) != JSON_VIEW_LIST)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "expected an object with a list '%s'%s", lists[0].key,
+                          count > 1 ? " or 'texts'" : "");
+    return request_read_rows(self, lists[chosen].read, values[chosen], reply_out);
+}
+
 static bool read_object(request *self, bool writes, json_view object, const store_names *stores, reply *reply_out)
 {
-    static const request_argument settings[] = {ARGUMENT_STORE, ARGUMENT_SKIP_BAD, ARGUMENT_MAX_BAD,
-                                                ARGUMENT_K,     ARGUMENT_LIMIT,    ARGUMENT_IDS};
-    enum { SETTINGS = sizeof settings / sizeof *settings };
-    const char *keys[1 + SETTINGS + 2] = {writes ? "records" : "fingerprints"};
-    json_view values[1 + SETTINGS + 1] = {{NULL, 0}};
-    body_arguments arguments;
+    const row_list *lists = writes ? record_lists : query_lists;
+    const size_t list_count = writes ? 1 : MAX_LISTS;
+    const char *keys[MAX_LISTS + ARGUMENT_COUNT + 1] = {NULL};
+    json_view values[MAX_LISTS + ARGUMENT_COUNT] = {{NULL, 0}}, *value = values + list_count;
+    given_settings given;
     size_t count = 0;
-    memcpy(arguments.items, self->arguments, sizeof arguments.items);
-    for (size_t i = 0; i < SETTINGS; i++)
-        if (request_route_has(self->route, settings[i]))
-            keys[++count] = request_argument_name(settings[i]);
-    if (!writes)
-        keys[count + 1] = "texts";
+    for (; count < list_count; count++)
+        keys[count] = lists[count].key;
+    for (request_argument i = ARGUMENT_K; i < ARGUMENT_COUNT; i++)
+        if (request_route_has(self->route, i))
+            keys[count++] = request_argument_name(i);
     const json_view odd = json_view_members(object, keys, values);
     if (odd.text != NULL)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "unknown or repeated key '%.*s'", json_shown_length(odd),
                           odd.text + 1);
-    const bool are_texts = !writes && values[count + 1].text != NULL;
-    const json_view list = values[are_texts ? count + 1 : 0];
-    if (json_view_kind(list) != JSON_VIEW_LIST || (are_texts && values[0].text != NULL))
-        return reply_fail(reply_out, REPLY_BAD_REQUEST, "expected an object with %s '%s'",
-                          writes ? "a list" : "a list 'texts' or", keys[0]);
-    for (size_t i = 0; i < count; i++)
-        if (!request_take_setting(&arguments, settings[i], values[i + 1], reply_out))
+    request_begin_settings(self, &given);
+    for (request_argument i = ARGUMENT_K; i < ARGUMENT_COUNT; i++)
+        if (request_route_has(self->route, i) && !request_take_setting(&given, i, *value++, reply_out))
             return false;
-    const request_row_fn read = writes ? request_record_row : are_texts ? request_text_row : request_fingerprint_row;
-    return request_read_settings(self, arguments.items, stores, reply_out) &&
-           request_read_rows(self, read, list, reply_out);
+    return request_read_settings(self, &given, stores, reply_out) &&
+           read_list(self, lists, values, list_count, reply_out);
 }
 
 /* Give the one record of a body the id of the path. */
@@ -109,8 +127,9 @@ static bool take_key(request *self, reply *reply_out)
 static bool read_record(request *self, json_view record, const store_names *stores, reply *reply_out)
 {
     line_fault fault;
-    if (!request_read_settings(self, self->arguments, stores, reply_out) ||
-        !request_allocate_rows(self, 1, false, reply_out))
+    given_settings given;
+    request_begin_settings(self, &given);
+    if (!request_read_settings(self, &given, stores, reply_out) || !request_allocate_rows(self, 1, false, reply_out))
         return false;
     if (json_view_member(record, "id").text != NULL || json_view_member(record, "name").text != NULL)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "the path has the id or the name, and not the body");
@@ -145,7 +164,9 @@ bool request_read(request *self, const char *body, size_t size, const request_st
             "the parameters 'fp', 'id', 'name' and 'text' are for GET; POST has fingerprints in its body");
     if (has_body && !self->is_binary)
         return read_json(self, writes, body, size, stores->names, reply_out);
-    if (!request_read_settings(self, self->arguments, stores->names, reply_out))
+    given_settings given;
+    request_begin_settings(self, &given);
+    if (!request_read_settings(self, &given, stores->names, reply_out))
         return false;
     if (has_body)
         return request_read_binary(self, writes && self->route != ROUTE_RECORD, body, size, reply_out) &&
