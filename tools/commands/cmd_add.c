@@ -7,9 +7,9 @@
 #include "commands/also_stores.h"
 #include "commands/cmd_build.h"
 #include "commands/exclude_option.h"
-#include "commands/query_merge.h"
 #include "input/input_measure.h"
 #include "input/interrupt.h"
+#include "output/query_merge.h"
 
 /* Records of files are inserted in chunks, which is faster. A chunk takes up to 16 MiB. */
 #define CHUNK_WORDS ((size_t)1 << 20)
@@ -158,23 +158,23 @@ static int insert_range(new_job *job, const record_batch *batch, size_t begin, s
 {
     const task_arguments *task = &job->args->store.task;
     asked_records asked = {.job = job, .batch = batch, .begin = begin, .next = begin, .code = EXIT_DONE};
-    sstore_batch_options options[TEXT_LIST_MAX];
+    merged_store stores[TEXT_LIST_MAX];
     sstore_error error;
     if (job->also.count == 0 || begin == end)
         return insert_own(job, batch, begin, end);
     for (uint32_t i = 0; i < job->also.count; i++) {
-        options[i] = (sstore_batch_options)SSTORE_BATCH_OPTIONS_INIT;
-        options[i].threads = task->options.threads;
-        options[i].on_progress = stop_if_interrupted;
-        options[i].memory_bytes = task->options.memory_bytes / 4 / job->also.count;
-        options[i].limit = task->options.limit;
+        stores[i] = (merged_store){.store = job->also.stores[i],
+                                   .distance = job->distance,
+                                   .options = SSTORE_BATCH_OPTIONS_INIT};
+        stores[i].options.threads = task->options.threads;
+        stores[i].options.on_progress = stop_if_interrupted;
+        stores[i].options.memory_bytes = task->options.memory_bytes / 4 / job->also.count;
+        stores[i].options.limit = task->options.limit;
     }
-    const query_merge merge = {.stores = (const sstore *const *)job->also.stores,
-                               .options = options,
+    const query_merge merge = {.stores = stores,
                                .store_count = job->also.count,
                                .queries = batch->fingerprints + begin * batch->words,
-                               .count = end - begin,
-                               .distance = job->distance};
+                               .count = end - begin};
     const sstore_status status = query_merge_run(&merge, take_other_match, &asked, &error);
     if (asked.code != EXIT_DONE)
         return asked.code;

@@ -8,9 +8,9 @@
 #include "commands/cmd.h"
 #include "commands/ids_option.h"
 #include "commands/query_explain.h"
-#include "commands/query_merge.h"
 #include "input/input_measure.h"
 #include "input/input_value.h"
+#include "output/query_merge.h"
 #include "output/walk.h"
 
 typedef struct arguments {
@@ -549,20 +549,21 @@ static const sstore_id_filter *filter_of(const query_session *session, uint32_t 
     return session->has_filter ? &session->filter : NULL;
 }
 
-static query_merge make_merge(const query_session *session, const sstore **stores, sstore_batch_options *batches,
-                              size_t count, uint32_t distance)
+static query_merge make_merge(query_session *session, merged_store stores[MAX_STORES], size_t count, uint32_t distance)
 {
     const arguments *args = session->args;
-    stores[0] = session->store;
-    for (uint32_t i = 0; i < args->also.count; i++)
-        stores[i + 1] = session->also.stores[i];
+    const uint32_t store_count = args->also.count + 1;
+    for (uint32_t i = 0; i < store_count; i++) {
+        stores[i] = (merged_store){.store = i == 0 ? session->store : session->also.stores[i - 1],
+                                   .distance = distance,
+                                   .options = batch_options(session, store_count)};
+        stores[i].options.filter = filter_of(session, i);
+    }
     return (query_merge){.stores = stores,
-                         .options = batches,
-                         .store_count = args->also.count + 1,
+                         .store_count = store_count,
                          .queries = session->queries,
                          .count = count,
-                         .groups = args->group ? session->query_ids : NULL,
-                         .distance = distance};
+                         .groups = args->group ? session->query_ids : NULL};
 }
 
 /* Count the matches of each query in all stores, up to the limit, which those of one store may exceed. */
@@ -580,16 +581,16 @@ static int print_merged_counts(query_session *session, const query_merge *merge)
 }
 
 /* Add up the numbers of matches in all stores, which none of them reports. */
-static sstore_status count_in_stores(query_session *session, const query_merge *merge, sstore_batch_options *batches,
+static sstore_status count_in_stores(query_session *session, const query_merge *merge, merged_store *stores,
                                      sstore_error *error)
 {
     uint64_t *counts = allocate_or_exit(merge->count, sizeof *counts);
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; i < merge->store_count && status == SSTORE_OK; i++) {
-        batches[i].count_only = true;
-        batches[i].match_counts = counts;
-        status = walk_matches(merge->stores[i], merge->queries, merge->count, merge->distance, &batches[i], NULL, NULL,
-                              error);
+        stores[i].options.count_only = true;
+        stores[i].options.match_counts = counts;
+        status = walk_matches(stores[i].store, merge->queries, merge->count, stores[i].distance, &stores[i].options,
+                              NULL, NULL, error);
         for (size_t j = 0; j < merge->count; j++)
             session->counts[j] += counts[j];
     }
@@ -600,18 +601,13 @@ static sstore_status count_in_stores(query_session *session, const query_merge *
 /* Answer the first `count` queries in all stores, and each group as one. */
 static int answer_merged(query_session *session, size_t count, uint32_t distance)
 {
-    const sstore *stores[MAX_STORES];
-    sstore_batch_options batches[MAX_STORES];
-    const query_merge merge = make_merge(session, stores, batches, count, distance);
+    merged_store stores[MAX_STORES];
+    const query_merge merge = make_merge(session, stores, count, distance);
     sstore_error error;
-    for (uint32_t i = 0; i < merge.store_count; i++) {
-        batches[i] = batch_options(session, merge.store_count);
-        batches[i].filter = filter_of(session, i);
-    }
     if (session->args->count && begin_counts(session, count) != EXIT_DONE)
         return EXIT_FAILED;
     const bool counts_only = session->args->count && !session->args->group && !wants_nearest(session->args);
-    const sstore_status status = counts_only ? count_in_stores(session, &merge, batches, &error)
+    const sstore_status status = counts_only ? count_in_stores(session, &merge, stores, &error)
                                              : query_merge_run(&merge, take_merged, session, &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);

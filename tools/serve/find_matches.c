@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "output/messages.h"
-#include "output/walk.h"
+#include "serve/find_together.h"
 
 #define MEAN_OF 64u /* queries count for the average */
 
@@ -94,20 +94,11 @@ static void cut_query(const request *self, match_list *list)
         list->queries[list->first_query].count = listed < self->limit ? listed : self->limit;
 }
 
-/* Make the filter of the queries from `query` on in a store of the request: only the first one has the own ids of
- * queries. NULL: there is none. */
-static const sstore_id_filter *filter_of(const request *self, uint32_t store, size_t query, sstore_id_filter *to)
-{
-    *to = self->filter;
-    to->excluded_ids = store == 0 && to->excluded_ids != NULL ? to->excluded_ids + query : NULL;
-    return self->has_id_range || to->excluded_ids != NULL ? to : NULL;
-}
-
-static sstore_status set_filter(const request *self, const queried_store *stores, uint32_t store, size_t query,
-                                sstore_error *error)
+/* Filter the matches of a query in a store. */
+static sstore_status set_filter(const request *self, const queried_store *from, size_t query, sstore_error *error)
 {
     sstore_id_filter filter;
-    return sstore_cursor_set_filter(stores[store].use.cursor, filter_of(self, store, query, &filter), error);
+    return sstore_cursor_set_filter(from->use.cursor, queried_store_filter(from, self, query, &filter), error);
 }
 
 static sstore_status query_each(const request *self, const queried_store *stores, uint32_t store_count,
@@ -125,8 +116,8 @@ static sstore_status query_each(const request *self, const queried_store *stores
     for (size_t i = 0; i < self->count && status == SSTORE_OK; i++) {
         match_list_begin_query(list, i);
         for (uint32_t j = 0; j < store_count && status == SSTORE_OK; j++) {
-            if (j == 0 && self->filter.excluded_ids != NULL)
-                status = set_filter(self, stores, j, i, error);
+            if (self->filter.excluded_ids != NULL)
+                status = set_filter(self, &stores[j], i, error);
             if (status == SSTORE_OK)
                 status = query_store(self, &stores[j], &columns, list, error);
         }
@@ -155,7 +146,7 @@ static sstore_status query_singly(service *self, const request *req, const queri
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; i < store_count && status == SSTORE_OK; i++) {
         sstore_cursor_set_stop(stores[i].use.cursor, match_list_should_stop, list);
-        status = set_filter(req, stores, i, 0, error);
+        status = set_filter(req, &stores[i], 0, error);
     }
     if (status == SSTORE_OK)
         status = query_each(req, stores, store_count, list, error);
@@ -168,57 +159,6 @@ static sstore_status query_singly(service *self, const request *req, const queri
     return status;
 }
 
-static int check_time(void *context, const sstore_progress *progress)
-{
-    (void)progress;
-    return match_list_should_stop(context);
-}
-
-/* Fewer queries than these are answered on one thread: starting others would take longer. */
-#define MANY_QUERIES 10000u
-
-static sstore_status query_together(service *self, const request *req, const queried_store *from, match_list *list,
-                                    sstore_error *error)
-{
-    uint64_t blocks = 0;
-    sstore_id_filter filter;
-    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
-    options.threads = req->count < MANY_QUERIES ? 1 : self->options.threads;
-    options.block_count = &blocks;
-    options.on_progress = check_time;
-    options.progress_context = list;
-    options.limit = list->limit;
-    options.match_counts = list->found;
-    options.filter = filter_of(req, 0, 0, &filter); /* nothing is excluded */
-    queried_store_begin(list, from->index, &from->use);
-    list->first_query = 0;
-    const sstore_status status = walk_matches(from->use.store, req->fingerprints, req->count, from->distance, &options,
-                                              list->is_limited ? match_list_take : match_list_take_counted, list,
-                                              error);
-    for (size_t i = 0; i < req->count && status == SSTORE_OK; i++)
-        list->queries[i].count += list->found[i];
-    metrics_add(&self->metrics.blocks, blocks);
-    return status;
-}
-
-static bool is_singly(const request *self)
-{
-    return self->count <= NOW_QUERIES || self->route == ROUTE_NEAREST || self->filter.excluded_ids != NULL;
-}
-
-/* Answer all queries together, in one store after the other. */
-static bool find_together(service *self, const request *req, const queried_stores *stores, match_list *list,
-                          reply *reply_out)
-{
-    bool found = true;
-    for (uint32_t i = 0; i < stores->count && found && !list->is_full; i++) {
-        sstore_error error;
-        found = queried_store_finish(list, query_together(self, req, &stores->items[i], list, &error), &error,
-                                     reply_out);
-    }
-    return found;
-}
-
 static bool find_singly(service *self, const request *req, const queried_stores *stores, match_list *list,
                         reply *reply_out)
 {
@@ -227,19 +167,16 @@ static bool find_singly(service *self, const request *req, const queried_stores 
                                 reply_out);
 }
 
-/* Of several stores, only queries that are answered one by one show which of them have room, or how much of their lists
- * is within the limit. */
+static bool is_singly(const request *self)
+{
+    return self->count <= NOW_QUERIES;
+}
+
 static bool find_in_stores(service *self, const request *req, const queried_stores *stores, match_list *list,
                            reply *reply_out)
 {
-    if (is_singly(req))
-        return find_singly(self, req, stores, list, reply_out);
-    if (!find_together(self, req, stores, list, reply_out))
-        return false;
-    if (stores->count == 1 || match_list_has_room(list, req->count))
-        return true;
-    match_list_empty(list, req->count);
-    return find_singly(self, req, stores, list, reply_out);
+    return is_singly(req) ? find_singly(self, req, stores, list, reply_out)
+                          : find_together(self, req, stores, list, reply_out);
 }
 
 /* Begin a list. Without a limit, a query has all its matches or fails. */
@@ -251,9 +188,8 @@ static bool open_list(const service *self, const request *req, match_list *list,
                          .is_limited = req->limit != UINT64_MAX,
                          .limit = limit > 0 ? limit : 1,
                          .queries = calloc(req->count + 1, sizeof *list->queries),
-                         .found = calloc(req->count + 1, sizeof *list->found),
                          .deadline_ns = req->deadline_ns};
-    return (list->queries != NULL && list->found != NULL) || reply_fail(reply_out, REPLY_FAILED, "out of memory");
+    return list->queries != NULL || reply_fail(reply_out, REPLY_FAILED, "out of memory");
 }
 
 bool find_matches(service *self, const request *req, const queried_stores *stores, match_list *list, reply *reply_out)
@@ -263,6 +199,7 @@ bool find_matches(service *self, const request *req, const queried_stores *store
         match_list_share(list, req->count);
         found = find_in_stores(self, req, stores, list, reply_out);
     }
-    match_list_order(list, found && (stores->count > 1 || is_singly(req)));
+    if (found && (is_singly(req) || req->route == ROUTE_NEAREST)) /* others come in order */
+        match_list_order(list);
     return found;
 }

@@ -38,7 +38,8 @@ bool find_records(const service *self, const request *req, const queried_stores 
                           kind, req->key);
     if (found && list->count == 0)
         return reply_fail(reply_out, REPLY_NOT_FOUND, "no record has the %s '%.200s'", kind, req->key);
-    match_list_order(list, found);
+    if (found)
+        match_list_order(list);
     return found;
 }
 
@@ -79,8 +80,10 @@ bool find_queries(const service *self, request *req, const queried_stores *store
         return true;
     if (req->store_count == 0 && self->names.count > 1)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "this service has several stores; choose one with 'store'");
-    const queried_stores own = {.items = stores->items, .count = 1};
-    const bool found = find_records(self, req, &own, &list, reply_out) && take_queries(req, &list, reply_out);
+    queried_stores first = {.items = stores->items, .count = 1};
+    while (!first.items->is_first)
+        first.items++;
+    const bool found = find_records(self, req, &first, &list, reply_out) && take_queries(req, &list, reply_out);
     match_list_free(&list);
     if (found && req->excludes_self)
         req->filter.excluded_ids = req->own_ids;

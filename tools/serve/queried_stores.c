@@ -1,18 +1,7 @@
 #include "serve/queried_stores.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
-
-uint32_t queried_stores_count(const service *self, const request *req)
-{
-    return req->store_count > 0 ? req->store_count : self->names.count;
-}
-
-uint32_t queried_stores_index(const request *req, uint32_t number)
-{
-    return req->store_count > 0 ? req->stores[number] : number;
-}
 
 bool queried_store_distance(const service *self, const request *req, const sstore_statistics *statistics,
                             uint32_t *distance_out, reply *reply_out)
@@ -24,6 +13,14 @@ bool queried_store_distance(const service *self, const request *req, const sstor
         return true;
     return reply_fail(reply_out, REPLY_BAD_REQUEST, "k: this service answers up to distance %" PRIu32 ", not %" PRIu32,
                       max, *distance_out);
+}
+
+const sstore_id_filter *queried_store_filter(const queried_store *self, const request *req, size_t query,
+                                             sstore_id_filter *to)
+{
+    *to = req->filter;
+    to->excluded_ids = self->is_first && to->excluded_ids != NULL ? to->excluded_ids + query : NULL;
+    return req->has_id_range || to->excluded_ids != NULL ? to : NULL;
 }
 
 bool queried_store_finish(const match_list *list, sstore_status status, const sstore_error *error, reply *reply_out)
@@ -48,7 +45,7 @@ static bool acquire_store(service *self, const request *req, uint32_t index, que
 {
     sstore_error error;
     queried_store *to = &stores->items[stores->count];
-    *to = (queried_store){.index = index};
+    *to = (queried_store){.index = index, .is_first = req->store_count == 0 || req->stores[0] == index};
     if (served_store_acquire(self->stores[index], true, &to->use, &error) != SSTORE_OK)
         return reply_fail_with(reply_out, &error);
     stores->count++;
@@ -57,14 +54,13 @@ static bool acquire_store(service *self, const request *req, uint32_t index, que
 
 bool queried_stores_acquire(service *self, const request *req, queried_stores *stores_out, reply *reply_out)
 {
-    const uint32_t count = queried_stores_count(self, req);
-    assert(count > 0);
-    *stores_out = (queried_stores){.items = calloc(count, sizeof *stores_out->items)};
+    *stores_out = (queried_stores){.items = calloc(self->names.count, sizeof *stores_out->items)};
     if (stores_out->items == NULL)
         return reply_fail(reply_out, REPLY_FAILED, "out of memory");
     bool done = true;
-    for (uint32_t i = 0; i < count && done; i++)
-        done = acquire_store(self, req, queried_stores_index(req, i), stores_out, reply_out);
+    for (uint32_t i = 0; i < self->names.count && done; i++)
+        if (request_asks_store(req, i))
+            done = acquire_store(self, req, i, stores_out, reply_out);
     return done;
 }
 

@@ -78,6 +78,14 @@ bool request_is_query(const request *self)
     return self->route == ROUTE_QUERY || self->route == ROUTE_NEAREST;
 }
 
+bool request_asks_store(const request *self, uint32_t index)
+{
+    bool asks = self->store_count == 0;
+    for (uint32_t i = 0; i < self->store_count; i++)
+        asks |= self->stores[i] == index;
+    return asks;
+}
+
 static uint64_t read_clock(clockid_t clock)
 {
     struct timespec now;

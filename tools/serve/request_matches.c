@@ -38,10 +38,8 @@ void match_list_free(match_list *list)
     free_names(list);
     free(list->items);
     free(list->queries);
-    free(list->found);
     list->items = NULL;
     list->queries = NULL;
-    list->found = NULL;
 }
 
 static const store_match *match_at(const match_list *list, size_t index)
@@ -138,28 +136,11 @@ void match_list_drop_farther(match_list *list, uint32_t distance)
     counted->distance = distance;
 }
 
-/* Whether the list has no match of a query in the current store yet. */
-static bool is_first(const match_list *list, uint64_t query)
-{
-    const store_match *last = list->count > 0 ? match_at(list, list->count - 1) : NULL;
-    return last == NULL || last->query != query || last->store != list->store;
-}
-
-int match_list_take_counted(void *context, const sstore_match *match)
-{
-    match_list *list = context;
-    const uint64_t query = list->first_query + match->query_index;
-    query_count *counted = &list->queries[query];
-    counted->has_no_answer |= is_first(list, query) && list->found[query] > list->max - list->count;
-    if (!counted->has_no_answer)
-        return match_list_take(list, match);
-    return is_time_over(list);
-}
-
 void match_list_empty(match_list *list, size_t count)
 {
     memset(list->queries, 0, count * sizeof *list->queries);
     list->count = 0;
+    match_list_begin_query(list, 0);
     list->is_full = false;
 }
 
@@ -209,10 +190,9 @@ static void order_from(match_list *list, size_t begin)
         qsort_r(list->items + begin * item_bytes(list), list->count - begin, item_bytes(list), compare, list);
 }
 
-void match_list_order(match_list *list, bool needed)
+void match_list_order(match_list *list)
 {
-    if (needed)
-        order_from(list, 0);
+    order_from(list, 0);
 }
 
 void match_list_cut(match_list *list)

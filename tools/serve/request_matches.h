@@ -29,7 +29,6 @@ typedef struct match_list {
     char *items; /* see match_at() */
     size_t count, capacity;
     query_count *queries; /* of each query; NULL: not wanted */
-    uint64_t *found;      /* of each query of a batch: its matches in the current store, known before they come */
     uint32_t words;       /* of a fingerprint */
     uint64_t max;         /* matches */
     bool is_limited;      /* a query may have only its first ones */
@@ -37,7 +36,7 @@ typedef struct match_list {
     uint64_t taken;       /* matches so far, also those that are not in the list */
     uint64_t deadline_ns; /* 0: none */
     uint64_t first_query; /* added to the index of each query */
-    size_t query_begin;   /* the first match of the current query, if queries are answered one by one */
+    size_t query_begin;   /* the first match of the current query */
     uint32_t store;       /* of the matches that come */
     bool has_ids;
     bool are_records;      /* which were looked up: they have no distance */
@@ -56,7 +55,7 @@ uint64_t match_list_id(const match_list *list, size_t index);
  * deduplication, which stays until the list is freed. False: that failed, and a message was printed. */
 bool match_list_find_names(match_list *list, uint32_t store, uint32_t store_count, const stored_names *source);
 
-/* Begin with the matches of a query that is answered alone, in one store after the other. */
+/* Begin with the matches of a query, in all stores. */
 void match_list_begin_query(match_list *list, size_t query);
 
 /* Take a match: an sstore_match_fn whose context is the list. */
@@ -67,10 +66,6 @@ int match_list_take_anyway(match_list *list, const sstore_match *match);
 
 /* The nearest matches of the current query are at `distance`: drop those that another store has farther away. */
 void match_list_drop_farther(match_list *list, uint32_t distance);
-
-/* Take a match of a batch with counts, whose matches come by query. Leaves out queries whose matches do not fit. An
- * sstore_match_fn. */
-int match_list_take_counted(void *context, const sstore_match *match);
 
 /* Begin again with `count` queries. */
 void match_list_empty(match_list *list, size_t count);
@@ -90,8 +85,8 @@ uint64_t match_list_total(const match_list *list, size_t count);
 /* Whether the deadline has passed: an sstore_stop_fn whose context is the list. */
 int match_list_should_stop(void *context);
 
-/* Order by query, distance, fingerprint, id and store. `needed`: they are not in this order yet. */
-void match_list_order(match_list *list, bool needed);
+/* Order by query, distance, fingerprint, id and store. */
+void match_list_order(match_list *list);
 
 /* Print the matches of all queries of the request, in its form and within its limit. `names` are those of the stores,
  * or NULL if there is only one. A query with too many gets an error instead; if no query has an answer, the whole reply

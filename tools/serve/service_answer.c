@@ -65,12 +65,11 @@ static bool append_stat(service *self, uint32_t index, json_value **list, reply 
 
 static void answer_stat(service *self, job *queued)
 {
-    const request *req = &queued->request;
-    const uint32_t count = queried_stores_count(self, req);
     json_value *list = json_value_make("[]");
     bool filled = true;
-    for (uint32_t i = 0; i < count && filled; i++)
-        filled = append_stat(self, queried_stores_index(req, i), &list, &queued->reply);
+    for (uint32_t i = 0; i < self->names.count && filled; i++)
+        if (request_asks_store(&queued->request, i))
+            filled = append_stat(self, i, &list, &queued->reply);
     if (!filled) {
         json_value_free(list);
         return;
@@ -189,9 +188,9 @@ bool service_write(service *self, job *queued)
     request *req = &queued->request;
     if (self->writers == NULL)
         return reply_fail(&queued->reply, REPLY_FORBIDDEN, "this service only reads; the option --write allows writes");
-    if (queried_stores_count(self, req) > 1)
+    if (req->store_count == 0 && self->names.count > 1)
         return reply_fail(&queued->reply, REPLY_BAD_REQUEST, "store: this service has several stores; choose one");
-    const uint32_t index = queried_stores_index(req, 0);
+    const uint32_t index = req->store_count > 0 ? req->stores[0] : 0;
     if (req->route == ROUTE_OFFER && !limit_offer(self, req, index, &queued->reply))
         return false;
     return store_writer_push(self->writers[index], queued) ||

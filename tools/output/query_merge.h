@@ -22,15 +22,20 @@ typedef struct merged_match {
 /* Returns 0 to go on. */
 typedef int (*merged_match_fn)(void *context, const merged_match *match);
 
+/* One of the stores. */
+typedef struct merged_store {
+    const sstore *store; /* all have fingerprints of the same width */
+    uint32_t distance;
+    sstore_batch_options options; /* the limit is the same for all, on the matches of a query or group; 0: none */
+} merged_store;
+
 typedef struct query_merge {
-    const sstore *const *stores;         /* of fingerprints of the same width */
-    const sstore_batch_options *options; /* one a store; with the limit on the matches of a query or group, 0: none */
+    const merged_store *stores;
     uint32_t store_count;
     const uint64_t *queries;
     size_t count;
     const uint64_t *groups; /* a number for each query: consecutive queries with the same one are a group. NULL: each
                                query is by itself */
-    uint32_t distance;
 } query_merge;
 
 /* Report all matches, in the order of the queries or groups, those of one by (distance, fingerprint, id, store). Those

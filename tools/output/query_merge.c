@@ -1,4 +1,4 @@
-#include "commands/query_merge.h"
+#include "output/query_merge.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +108,7 @@ static void cut_items(merge *self)
 
 /* Whether the match of a query is that of its group: no other query is nearer, nor as near and before it. Counts the
  * queries within the distance. */
-static bool is_nearest(const merge *self, const sstore_match *match, uint64_t *query_count_out)
+static bool is_nearest(const merge *self, const sstore_match *match, uint32_t max_distance, uint64_t *query_count_out)
 {
     const query_merge *asked = self->asked;
     *query_count_out = 0;
@@ -117,7 +117,7 @@ static bool is_nearest(const merge *self, const sstore_match *match, uint64_t *q
                                                           64 * self->words);
         if (distance < match->distance || (distance == match->distance && i < match->query_index))
             return false;
-        *query_count_out += distance <= asked->distance;
+        *query_count_out += distance <= max_distance;
     }
     return true;
 }
@@ -181,7 +181,8 @@ static sstore_status take(merge *self, const sstore_match *match, uint32_t store
     }
     if (self->end - self->begin == 1)
         return self->passed++ >= self->limit || self->on_match(self->context, &found) == 0 ? SSTORE_OK : SSTORE_STOPPED;
-    return is_nearest(self, match, &found.query_count) ? add_item(self, &found, error) : SSTORE_OK;
+    const uint32_t distance = self->asked->stores[store].distance;
+    return is_nearest(self, match, distance, &found.query_count) ? add_item(self, &found, error) : SSTORE_OK;
 }
 
 /* ----- merging ----- */
@@ -198,8 +199,9 @@ static sstore_status open_streams(merge *self, sstore_error *error)
         store_stream *stream = &self->streams[i];
         stream->words = self->words;
         stream->fingerprints = self->rows + (size_t)i * ROWS * self->words;
-        status = sstore_iterate_matches(asked->stores[i], asked->queries, asked->count, asked->distance,
-                                        &asked->options[i], &stream->iterator, error);
+        const merged_store *from = &asked->stores[i];
+        status = sstore_iterate_matches(from->store, asked->queries, asked->count, from->distance, &from->options,
+                                        &stream->iterator, error);
         if (status == SSTORE_OK)
             status = read_rows(stream, error);
     }
@@ -236,8 +238,8 @@ static bool choose_next(const merge *self, uint32_t *store_out, sstore_match *ma
 sstore_status query_merge_run(const query_merge *asked, merged_match_fn on_match, void *context, sstore_error *error)
 {
     merge self = {.asked = asked,
-                  .words = sstore_fingerprint_bits(asked->stores[0]) / 64,
-                  .limit = asked->options->limit > 0 ? asked->options->limit : UINT64_MAX,
+                  .words = sstore_fingerprint_bits(asked->stores->store) / 64,
+                  .limit = asked->stores->options.limit > 0 ? asked->stores->options.limit : UINT64_MAX,
                   .on_match = on_match,
                   .context = context};
     sstore_match match;
