@@ -652,6 +652,73 @@ def test_chosen_stores():
             assert error in service.post("/v1/query", body, status=400)["error"]
 
 
+def test_queries_with_ids():
+    """Each query of a body leaves out the records that have its id or its name, and its answer says whose it is."""
+    records = near_data(400)
+    numbers = [identifier for _, identifier in records]
+    records = sorted({*records, *((near_query(records), RANDOM.choice(numbers)) for _ in range(200))})
+    names = {number: f"page {number}\u00e4" for number in numbers}
+    own_records, other = records, sorted({*near_data(200), *records[:100]})
+    for store, rows in [("own.queries", records), ("other.queries", other)]:
+        build(store, rows)
+    first = {identifier: (fingerprint, identifier) for fingerprint, identifier in records}.values()
+    for command, rows in [(["build", "--names"], first), (["add"], set(records) - set(first))]:
+        lines = "".join(json.dumps({"fingerprint": f"{f:016x}", "name": names[i]}) + "\n" for f, i in rows)
+        sstore(*command, "--quiet", "named.queries", "-", "--format", "jsonl", input=lines)
+
+    def given(queries, key, names):
+        return [{"fingerprint": f"{f:x}", key: names[i]} for f, i in queries]
+
+    with Service("own.queries", "other.queries", "named.queries", "--max-matches", "10M") as service:
+        ids = {i: int(service.get(f"/v1/records/{urllib.parse.quote(name)}?store=named.queries")["records"][0]["id"])
+               for i, name in names.items()}
+        named_records = sorted((f, ids[i]) for f, i in records)
+        names = {ids[i]: name for i, name in names.items()} | {5000: "no record"}
+        for store, also in [("own.queries", []), ("own.queries", ["other.queries"]), ("named.queries", ["other.queries"])] * 2:
+            for count in [1, 40, 300]:
+                records = named_records if store == "named.queries" else own_records
+                numbers = [*(identifier for _, identifier in records), 5000]
+                queries = [(near_query(records), RANDOM.choice(numbers)) for _ in range(count)]
+                named = store == "named.queries" and RANDOM.random() < 0.7
+                key, keys = ("name", names) if named else ("id", {i: str(i) for i in numbers})
+                rest = {"store": store, "also": also, "exclude_self": True}
+                expected = []
+                for query, own in queries:
+                    found = matches([r for r in records if r[1] != own], query, 3)
+                    expected.append(sorted(found + matches(other if also else [], query, 3)))
+                body = {"queries": given(queries, key, keys), **rest}
+                answer = service.post("/v1/query", body)
+                assert results(answer) == expected
+                assert [r["query_" + key] for r in answer["results"]] == [keys[i] for _, i in queries]
+                nearest = [[m for m in e if m[0] == e[0][0]] for e in expected]
+                assert results(service.post("/v1/nearest", body)) == nearest
+                for path in ["query", "nearest"]:
+                    assert results(service.post(f"/v1/{path}?limit=2", body)) == [e[:2] for e in expected]
+                body["exclude_self"] = False
+                everything = [sorted(matches(records, f, 3) + matches(other if also else [], f, 3)) for f, _ in queries]
+                assert results(service.post("/v1/query", body)) == everything
+                if not also:
+                    rows = b"".join(packed(f) + packed(i) for f, i in queries)
+                    status, found, _ = service.send("POST", f"/v1/query?exclude_self=1&store={store}", rows)
+                    wanted = [(index, f, i, d) for index, e in enumerate(expected) for d, f, i in e]
+                    assert status == 200 and [row[:4] for row in struct.iter_unpack("<QQQII", found)] == wanted
+        bad = [{"fingerprint": "1"}, {"fingerprint": "1", "id": "x"}, {"id": 7}, {"fingerprint": "1", "id": 7, "name": "x"}]
+        records = own_records
+        good = {"fingerprint": f"{records[0][0]:x}", "id": records[0][1]}
+        for row in bad:
+            status, body, _ = service.send("POST", "/v1/query", {"queries": [good, row], "store": "own.queries"})
+            assert status == 400 and b"queries[1]" in body, body
+        answer = service.post("/v1/query?store=own.queries&k=0&skip_bad=1&exclude_self=1", {"queries": [bad[1], good, *bad]})
+        wanted = matches([r for r in records if r[1] != records[0][1]], records[0][0], 0)
+        assert [r["index"] for r in answer["results"]] == [1] and results(answer) == [wanted] and answer["bad_count"] == 5
+        for body, error in [({"fingerprints": ["1"], "exclude_self": True}, "or 'queries' that have one"),
+                            ({"queries": [good], "exclude_self": True}, "choose one with 'store'"),
+                            ({"queries": [good], "texts": []}, "'texts' or 'queries'"),
+                            ({"queries": [good], "exclude_self": 1}, "true or false")]:
+            assert error in service.post("/v1/query", body, status=400)["error"], body
+        assert service.post("/v1/query", {"queries": [], "exclude_self": True, "store": "own.queries"}) == {"results": []}
+
+
 BAD_FINGERPRINTS = ["xyz", "", "84adfe2d13e12cf00", 7, None, [], {}, "\u00e4" * 80, "12 34"]
 BAD_RECORDS = [1, "ff", {}, {"fingerprint": "x"}, {"fingerprint": "1", "id": -1}, {"fingerprint": "1", "id": "z"},
                {"fingerprint": "1", "id": 1, "other": 1}, {"id": 3}, {"fingerprint": "1", "id": 2**64},

@@ -116,7 +116,7 @@ static sstore_status query_each(const request *self, const queried_store *stores
     for (size_t i = 0; i < self->count && status == SSTORE_OK; i++) {
         match_list_begin_query(list, i);
         for (uint32_t j = 0; j < store_count && status == SSTORE_OK; j++) {
-            if (self->filter.excluded_ids != NULL)
+            if (self->excluded_ids != NULL)
                 status = set_filter(self, &stores[j], i, error);
             if (status == SSTORE_OK)
                 status = query_store(self, &stores[j], &columns, list, error);

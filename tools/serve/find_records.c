@@ -73,19 +73,45 @@ static bool take_queries(request *req, const match_list *list, reply *reply_out)
     return true;
 }
 
+static int take_own_id(void *context, const sstore_match *record)
+{
+    uint64_t *ids = context;
+    ids[record->query_index] = record->id;
+    return 0;
+}
+
+/* Look up the ids of the names of queries. A name that the store does not have gets an id that no record has. */
+static bool find_own_ids(request *req, const queried_store *from, reply *reply_out)
+{
+    sstore_error error;
+    req->own_ids = malloc((req->count + 1) * sizeof *req->own_ids);
+    if (req->own_ids == NULL)
+        return reply_fail(reply_out, REPLY_FAILED, "out of memory");
+    for (size_t i = 0; i < req->count; i++)
+        req->own_ids[i] = store_use_statistics(&from->use)->next_id;
+    sstore_cursor_set_stop(from->use.cursor, NULL, NULL);
+    return sstore_get_named(from->use.cursor, req->names, req->count, take_own_id, req->own_ids, &error) == SSTORE_OK ||
+           reply_fail_with(reply_out, &error);
+}
+
 bool find_queries(const service *self, request *req, const queried_stores *stores, reply *reply_out)
 {
-    match_list list;
-    if (req->key == NULL)
+    queried_stores first = {.items = stores->items, .count = 1};
+    if (req->key == NULL && !req->excludes_self)
         return true;
     if (req->store_count == 0 && self->names.count > 1)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "this service has several stores; choose one with 'store'");
-    queried_stores first = {.items = stores->items, .count = 1};
     while (!first.items->is_first)
         first.items++;
-    const bool found = find_records(self, req, &first, &list, reply_out) && take_queries(req, &list, reply_out);
-    match_list_free(&list);
-    if (found && req->excludes_self)
-        req->filter.excluded_ids = req->own_ids;
+    bool found = true;
+    if (req->key != NULL) {
+        match_list list;
+        found = find_records(self, req, &first, &list, reply_out) && take_queries(req, &list, reply_out);
+        match_list_free(&list);
+    } else if (req->names != NULL) {
+        found = find_own_ids(req, first.items, reply_out);
+    }
+    if (req->excludes_self)
+        req->excluded_ids = req->own_ids != NULL ? req->own_ids : req->ids;
     return found;
 }

@@ -13,10 +13,16 @@
 
 /* Some of the queries of a request. */
 typedef struct query_set {
-    uint64_t *fingerprints, *excluded_ids; /* the latter is NULL if there are none */
-    size_t *places;                        /* in the request; NULL: from `begin` on */
+    const uint64_t *fingerprints, *excluded_ids; /* the latter is NULL if there are none */
+    const size_t *places;                        /* in the request; NULL: from `begin` on */
     size_t begin, count;
 } query_set;
+
+/* Room for a set whose queries do not follow each other. */
+typedef struct chosen_queries {
+    uint64_t *fingerprints, *excluded_ids;
+    size_t *places;
+} chosen_queries;
 
 typedef struct together {
     service *self;
@@ -107,49 +113,54 @@ static int take_distance(void *context, const merged_match *found)
 }
 
 /* Choose the queries whose smallest distance is the next one above `distance`, or the first one if that is UINT32_MAX.
- * False: there are none. */
-static bool choose_next(const together *self, const query_set *all, uint32_t *distance, query_set *chosen)
+ * There may be none. */
+static query_set choose_next(const together *self, const query_set *all, uint32_t *distance, chosen_queries *room)
 {
+    query_set chosen = {.fingerprints = room->fingerprints, .places = room->places};
     const uint32_t words = self->req->words, last = *distance;
     uint32_t next = UINT32_MAX;
     for (size_t i = 0; i < all->count; i++)
         if ((last == UINT32_MAX || self->distances[i] > last) && self->distances[i] < next)
             next = self->distances[i];
-    chosen->count = 0;
     for (size_t i = 0; i < all->count && next != UINT32_MAX; i++) {
         if (self->distances[i] != next)
             continue;
-        memcpy(chosen->fingerprints + chosen->count * words, all->fingerprints + i * words,
+        memcpy(room->fingerprints + chosen.count * words, all->fingerprints + i * words,
                words * sizeof *all->fingerprints);
         if (all->excluded_ids != NULL)
-            chosen->excluded_ids[chosen->count] = all->excluded_ids[i];
-        chosen->places[chosen->count++] = all->begin + i;
+            room->excluded_ids[chosen.count] = all->excluded_ids[i];
+        room->places[chosen.count++] = all->begin + i;
     }
+    chosen.excluded_ids = all->excluded_ids != NULL ? room->excluded_ids : NULL;
     *distance = next;
-    return next != UINT32_MAX;
+    return chosen;
 }
 
 /* Take all matches of some queries at their smallest distances, those of one distance together. */
 static sstore_status take_nearest(together *self, const query_set *all, sstore_error *error)
 {
-    uint64_t *memory = malloc((all->count + 1) * (self->req->words + 1) * sizeof *memory);
-    query_set chosen = {.fingerprints = memory, .places = malloc((all->count + 1) * sizeof *chosen.places)};
-    uint32_t distance = UINT32_MAX;
-    sstore_status status = SSTORE_ERROR_MEMORY;
-    self->distances = malloc((all->count + 1) * sizeof *self->distances);
-    if (memory != NULL && chosen.places != NULL && self->distances != NULL) {
-        chosen.excluded_ids = memory + (all->count + 1) * self->req->words;
+    const size_t count = all->count + 1, words = self->req->words;
+    uint64_t *memory = malloc(count * (words + 1) * sizeof *memory);
+    chosen_queries room = {.fingerprints = memory, .places = malloc(count * sizeof *room.places)};
+    sstore_status status = SSTORE_OK;
+    self->distances = malloc(count * sizeof *self->distances);
+    if (memory == NULL || room.places == NULL || self->distances == NULL) {
+        status = error_no_memory(error);
+    } else {
+        room.excluded_ids = memory + count * words;
         memset(self->distances, 0xff, all->count * sizeof *self->distances);
         self->counts_all = false;
         status = merge_matches(self, all, UINT32_MAX, 1, take_distance, error);
-    } else {
-        status = error_no_memory(error);
     }
     self->counts_all = true;
-    while (status == SSTORE_OK && choose_next(self, all, &distance, &chosen))
+    for (uint32_t distance = UINT32_MAX; status == SSTORE_OK;) {
+        const query_set chosen = choose_next(self, all, &distance, &room);
+        if (chosen.count == 0)
+            break;
         status = merge_matches(self, &chosen, distance, self->list->max + 1, take_match, error);
+    }
     free(memory);
-    free(chosen.places);
+    free(room.places);
     free(self->distances);
     return status;
 }
@@ -158,9 +169,8 @@ static sstore_status take_nearest(together *self, const query_set *all, sstore_e
 
 static query_set choose_range(const request *self, size_t begin, size_t count)
 {
-    const uint64_t *excluded = self->filter.excluded_ids;
     return (query_set){.fingerprints = self->fingerprints + begin * self->words,
-                       .excluded_ids = excluded != NULL ? self->own_ids + begin : NULL,
+                       .excluded_ids = self->excluded_ids != NULL ? self->excluded_ids + begin : NULL,
                        .begin = begin,
                        .count = count};
 }

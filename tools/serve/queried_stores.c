@@ -19,7 +19,7 @@ const sstore_id_filter *queried_store_filter(const queried_store *self, const re
                                              sstore_id_filter *to)
 {
     *to = req->filter;
-    to->excluded_ids = self->is_first && to->excluded_ids != NULL ? to->excluded_ids + query : NULL;
+    to->excluded_ids = self->is_first && req->excluded_ids != NULL ? req->excluded_ids + query : NULL;
     return req->has_id_range || to->excluded_ids != NULL ? to : NULL;
 }
 

@@ -81,15 +81,16 @@ typedef struct request {
     sstore_name single_name;           /* or name */
     char *name_texts;                  /* of all names of a body */
     size_t name_bytes;
-    uint64_t *own_ids; /* of the records that are the queries */
+    uint64_t *own_ids;            /* of the records that are the queries, or that have the names of queries */
+    const uint64_t *excluded_ids; /* in the first store, of each query: these, or `ids`; NULL: none */
     uint32_t distance;
     bool has_distance;                   /* otherwise `distance` is not set */
     uint64_t limit;                      /* on the listed matches of a fingerprint */
     uint32_t stores[REQUEST_MAX_STORES]; /* their indexes: of 'store', then of 'also' */
     uint32_t store_count;                /* 0: all stores */
-    sstore_id_filter filter;             /* of matches. Excluded ids are of the first store, and belong to `own_ids` */
+    sstore_id_filter filter;             /* of matches, without excluded ids */
     bool has_id_range;                   /* the filter has one */
-    bool excludes_self;                  /* the records with the id that is asked for are no matches */
+    bool excludes_self;                  /* the records with the id or the name of a query are not its matches */
 
     uint64_t deadline_ns; /* by the clock of time_now_ns() */
 

@@ -299,12 +299,24 @@ void matches_print_list(const match_list *list, size_t begin, size_t count, char
 static void print_query(const match_list *list, size_t index, const query_matches *found, char *const *names, reply *to)
 {
     if (list->queries[index].has_no_answer) {
-        reply_print(to, "\"error\":\"" TOO_MANY "\"}", list->max);
+        reply_print(to, ",\"error\":\"" TOO_MANY "\"}", list->max);
         return;
     }
-    reply_print(to, "\"match_count\":%" PRIu64 ",\"matches\":", list->queries[index].count);
+    reply_print(to, ",\"match_count\":%" PRIu64 ",\"matches\":", list->queries[index].count);
     matches_print_list(list, found->begin, found->listed, names, to);
     reply_literal(to, "}");
+}
+
+/* Print the id or the name that a query of a body has. */
+static void print_identity(const request *self, size_t index, reply *to)
+{
+    if ((self->members & RECORD_HAS_ID) != 0)
+        reply_print(to, ",\"query_id\":\"%" PRIu64 "\"", self->ids[index]);
+    if ((self->members & RECORD_HAS_NAME) == 0)
+        return;
+    char *name = strndup(self->names[index].bytes, self->names[index].size);
+    print_member("query_name", name, to);
+    free(name);
 }
 
 static void print_json(const match_list *list, const request *self, char *const *names, reply *to)
@@ -325,7 +337,8 @@ static void print_json(const match_list *list, const request *self, char *const 
             return;
         at = PUT(at, "\"query\":\"");
         at = output_hex_words(at, self->fingerprints + i * self->words, self->words);
-        reply_fill_end(to, PUT(at, "\","));
+        reply_fill_end(to, PUT(at, "\""));
+        print_identity(self, i, to);
         print_query(list, i, &found, names, to);
         begin = found.end;
     }

@@ -70,7 +70,9 @@ typedef struct row_list {
     request_row_fn read;
 } row_list;
 
-static const row_list query_lists[] = {{"fingerprints", request_fingerprint_row}, {"texts", request_text_row}};
+static const row_list query_lists[] = {{"fingerprints", request_fingerprint_row},
+                                       {"texts", request_text_row},
+                                       {"queries", request_record_row}};
 static const row_list record_lists[] = {{"records", request_record_row}};
 enum { MAX_LISTS = sizeof query_lists / sizeof *query_lists };
 
@@ -85,7 +87,7 @@ static bool read_list(request *self, const row_list *lists, const json_view *val
         }
     if (found != 1 || json_view_kind(values[chosen]) != JSON_VIEW_LIST)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "expected an object with a list '%s'%s", lists[0].key,
-                          count > 1 ? " or 'texts'" : "");
+                          count > 1 ? ", 'texts' or 'queries'" : "");
     return request_read_rows(self, lists[chosen].read, values[chosen], reply_out);
 }
 
@@ -151,12 +153,9 @@ static bool read_json(request *self, bool writes, const char *body, size_t size,
                                        : read_object(self, writes, object, stores, reply_out);
 }
 
-bool request_read(request *self, const char *body, size_t size, const request_stores *stores, reply *reply_out)
+static bool read_all(request *self, const char *body, size_t size, const request_stores *stores, reply *reply_out)
 {
     const bool writes = request_writes(self), has_body = request_has_body(self);
-    self->bits = stores->bits;
-    self->words = (stores->bits + 63) / 64;
-    self->texts.rules = stores->texts;
     if (has_body && (self->arguments[ARGUMENT_FP] != NULL || self->arguments[ARGUMENT_ID] != NULL ||
                      self->arguments[ARGUMENT_NAME] != NULL || self->arguments[ARGUMENT_TEXT] != NULL))
         return reply_fail(
@@ -169,9 +168,22 @@ bool request_read(request *self, const char *body, size_t size, const request_st
     if (!request_read_settings(self, &given, stores->names, reply_out))
         return false;
     if (has_body)
-        return request_read_binary(self, writes && self->route != ROUTE_RECORD, body, size, reply_out) &&
+        return request_read_binary(self, self->excludes_self || (writes && self->route != ROUTE_RECORD), body, size,
+                                   reply_out) &&
                (self->route != ROUTE_RECORD || take_key(self, reply_out));
     if (self->route == ROUTE_RECORD)
         return read_key(self, reply_out);
     return !request_is_query(self) || read_single(self, reply_out);
+}
+
+bool request_read(request *self, const char *body, size_t size, const request_stores *stores, reply *reply_out)
+{
+    self->bits = stores->bits;
+    self->words = (stores->bits + 63) / 64;
+    self->texts.rules = stores->texts;
+    if (!read_all(self, body, size, stores, reply_out))
+        return false;
+    return !self->excludes_self || self->ids != NULL || self->names != NULL || self->count == 0 ||
+           reply_fail(reply_out, REPLY_BAD_REQUEST,
+                      "exclude_self: expected the parameter id or name, or 'queries' that have one");
 }

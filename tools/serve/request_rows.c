@@ -69,7 +69,7 @@ static item_name name_record(const request *self, size_t place, const char *key)
 {
     item_name only = {""};
     if (self->route != ROUTE_RECORD)
-        return name_item("records", place, key);
+        return name_item(request_is_query(self) ? "queries" : "records", place, key);
     snprintf(only.text, sizeof only.text, "%s", key[0] == '.' ? key + 1 : "the record");
     return only;
 }
@@ -98,7 +98,8 @@ static bool read_record_fingerprint(request *self, json_view fingerprint, json_v
         return request_read_json_fingerprint(self, fingerprint, name_record(self, place, ".fingerprint").text, to,
                                              fault);
     if (fingerprint.text != NULL)
-        return line_fault_set(fault, "records[%zu]: expected a fingerprint or a text, found both", place);
+        return line_fault_set(fault, "%s: expected a fingerprint or a text, found both",
+                              name_record(self, place, "").text);
     return text_reader_take_json(&self->texts, name_record(self, place, ".text").text, text, to, fault);
 }
 
@@ -123,7 +124,7 @@ static bool check_members(request *self, unsigned members, size_t place, line_fa
     const unsigned other = members ^ self->members;
     if (other == 0)
         return true;
-    return line_fault_set(fault, "records[%zu]: either all records have %s, or none", place,
+    return line_fault_set(fault, "%s: either all have %s, or none", name_record(self, place, "").text,
                           (other & RECORD_HAS_ID) != 0     ? "an id"
                           : (other & RECORD_HAS_NAME) != 0 ? "a name"
                                                            : "a fingerprint");
@@ -140,6 +141,8 @@ bool request_record_row(request *self, json_view row, size_t place, line_fault *
     if (odd.text != NULL)
         return line_fault_set(fault, "%s: unknown or repeated key '%.*s'", name_record(self, place, "").text,
                               json_shown_length(odd), odd.text + 1);
+    if (request_is_query(self) && name.text != NULL && id.text != NULL)
+        return line_fault_set(fault, "queries[%zu]: expected an id or a name, found both", place);
     if (self->route == ROUTE_REMOVE && name.text != NULL && (has_fingerprint || id.text != NULL))
         return line_fault_set(fault, "records[%zu]: to be removed, a record has a name alone", place);
     if ((has_fingerprint && !read_record_fingerprint(self, values[0], values[3], place, fault)) ||
@@ -185,13 +188,13 @@ static void drop_absent(request *self)
 
 bool request_read_rows(request *self, request_row_fn read, json_view list, reply *reply_out)
 {
-    const bool writes = read == request_record_row;
+    const bool has_members = read == request_record_row;
     const size_t count = json_view_count(list);
     json_iterator rows = json_iterate(list);
     json_view row;
     line_fault fault, first;
-    if (!request_allocate_rows(self, count, writes, reply_out) ||
-        (writes && !allocate_names(self, count, list.length, reply_out)))
+    if (!request_allocate_rows(self, count, has_members, reply_out) ||
+        (has_members && !allocate_names(self, count, list.length, reply_out)))
         return false;
     for (size_t i = 0; json_next_item(&rows, &row); i++) {
         if (request_read_row(self, read, row, i, &fault))
@@ -204,7 +207,7 @@ bool request_read_rows(request *self, request_row_fn read, json_view list, reply
     /* Then the whole request is of another form than expected. */
     if (self->count == 0 && count > 0)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s; none of %zu rows can be read", first.reason, count);
-    if (writes)
+    if (has_members)
         drop_absent(self);
     return true;
 }

@@ -1,5 +1,6 @@
 /*
- * request_rows.h - the rows of a request's body: fingerprints, texts or records, in JSON or in binary.
+ * request_rows.h - the rows of a request's body: fingerprints, texts, or records, which are also queries with ids or
+ * names; in JSON or in binary.
  */
 #ifndef REQUEST_ROWS_H
 #define REQUEST_ROWS_H
@@ -24,7 +25,7 @@ bool request_read_row(request *self, request_row_fn read, json_view row, size_t 
 /* Read a list. */
 bool request_read_rows(request *self, request_row_fn read, json_view list, reply *reply_out);
 
-/* Words of 8 bytes, little-endian: fingerprints, or for the routes that write pairs of fingerprint and id. */
+/* Words of 8 bytes, little-endian: fingerprints, or pairs of fingerprint and id. */
 bool request_read_binary(request *self, bool has_ids, const char *body, size_t size, reply *reply_out);
 
 /* How much of the text of a key errors show. */

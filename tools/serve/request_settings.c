@@ -86,14 +86,6 @@ static bool read_skipping(request *self, const char *const *arguments, reply *re
     return read_flag(arguments, ARGUMENT_SKIP_BAD, &self->skipped.is_on, reply_out);
 }
 
-static bool read_exclusion(request *self, const char *const *arguments, reply *reply_out)
-{
-    if (!read_flag(arguments, ARGUMENT_EXCLUDE_SELF, &self->excludes_self, reply_out))
-        return false;
-    return !self->excludes_self || arguments[ARGUMENT_ID] != NULL || arguments[ARGUMENT_NAME] != NULL ||
-           reply_fail(reply_out, REPLY_BAD_REQUEST, "exclude_self: expected the parameter id or name");
-}
-
 static bool read_ids(request *self, const char *text, reply *reply_out)
 {
     line_fault fault;
@@ -110,7 +102,8 @@ bool request_read_settings(request *self, const given_settings *given, const sto
     if (!read_number(arguments, ARGUMENT_K, &distance, reply_out) ||
         (arguments[ARGUMENT_K] != NULL && !set_distance(self, distance, reply_out)) ||
         !read_number(arguments, ARGUMENT_LIMIT, &self->limit, reply_out) ||
-        !read_ids(self, arguments[ARGUMENT_IDS], reply_out) || !read_exclusion(self, arguments, reply_out) ||
+        !read_ids(self, arguments[ARGUMENT_IDS], reply_out) ||
+        !read_flag(arguments, ARGUMENT_EXCLUDE_SELF, &self->excludes_self, reply_out) ||
         !read_skipping(self, arguments, reply_out))
         return false;
     return read_stores(self, given, stores, reply_out);

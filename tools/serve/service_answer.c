@@ -162,7 +162,7 @@ service_lane service_read(service *self, job *queued, const char *body, size_t s
         return SERVICE_NOW;
     if (request_writes(req))
         return SERVICE_WRITE;
-    if (req->key != NULL)
+    if (req->key != NULL || req->names != NULL)
         return SERVICE_LATER; /* without an id index, all records are read */
     if (!request_is_query(req))
         return SERVICE_NOW;
