@@ -719,6 +719,114 @@ def test_queries_with_ids():
         assert service.post("/v1/query", {"queries": [], "exclude_self": True, "store": "own.queries"}) == {"results": []}
 
 
+def grouped(parts, group, distance, own=None):
+    """What a group must find: (distance, fingerprint, id, store, nearest query, how many are near). Records of the first
+    store with the id `own` are left out."""
+    found = []
+    for store, (name, records) in enumerate(parts.items()):
+        for value, number in records:
+            far = [(value ^ query).bit_count() for query in group]
+            if min(far) <= distance and (store > 0 or number != own):
+                near = sum(one <= distance for one in far)
+                found.append((min(far), value, number, name, group[far.index(min(far))], near))
+    return sorted(found)
+
+
+def nearest_only(parts, group, distance, own=None):
+    found = grouped(parts, group, distance, own)
+    return grouped(parts, group, found[0][0], own) if found else []
+
+
+def choose_groups(records, count, bits=64):
+    """Queries with ids: groups of one to five, most of them near each other."""
+    queries = []
+    for number in RANDOM.sample([*{i for _, i in records}, *range(10**6, 10**6 + 50)], count):
+        center = near_query(records, bits)
+        queries += [(center ^ (1 << RANDOM.randrange(bits)) * RANDOM.randrange(2), number) for _ in range(RANDOM.randint(1, 5))]
+    return queries
+
+
+def test_groups():
+    """Consecutive queries with the same id or name are answered as one, as the command does it."""
+    for bits in [64, 128]:
+        names = [f"{name}{bits}.groups" for name in "ab"]
+        stores = {name: near_data(300, bits) for name in names}
+        for name, records in stores.items():
+            build(name, records, "--id-index", bits=bits)
+        with Service(*names, "--max-matches", "10M") as service:
+            for also, count in itertools.product([[], names[1:]], [1, 4, 60]):
+                check_groups(service, {name: stores[name] for name in [names[0], *also]}, count, bits)
+            records = stores[names[0]]
+            for number in RANDOM.sample([i for _, i in records], 5):
+                own = [value for value, identifier in records if identifier == number]
+                answer = service.get(f"/v1/query?id={number}&group=1&exclude_self=1&store={names[0]}")
+                assert listed_groups(answer, names[:1]) == [grouped({names[0]: records}, own, 3, number)]
+
+
+def listed_groups(answer, names):
+    return [[(m["distance"], int(m["fingerprint"], 16), int(m["id"]), m.get("store", names[0]), int(m["query"], 16), m["query_count"])
+             for m in r["matches"]] for r in answer["results"]]
+
+
+def check_groups(service, parts, count, bits):
+    names, queries = list(parts), choose_groups(next(iter(parts.values())), count, bits)
+    groups = [([value for value, _ in rows], number) for number, rows in
+              ((number, list(rows)) for number, rows in itertools.groupby(queries, lambda query: query[1]))]
+    rest = {"group": True, "store": names[0], "also": names[1:]}
+    rows = [{"fingerprint": f"{f:0{bits // 4}x}", "id": i} for f, i in queries]
+    for excludes, limit in itertools.product([False, True], [None, 1, 3]):
+        body = {"queries": rows, "exclude_self": excludes, **rest, **({"limit": limit} if limit else {})}
+        for path, model in [("/v1/query", grouped), ("/v1/nearest", grouped if limit else nearest_only)]:
+            expected = [model(parts, group, 3, number if excludes else None)[:limit] for group, number in groups]
+            answer = service.post(path, body)
+            assert listed_groups(answer, names) == expected, (path, body)
+            assert [r["match_count"] for r in answer["results"]] == [len(e) for e in expected]
+            assert [int(r["query_id"]) for r in answer["results"]] == [number for _, number in groups]
+            assert [int(r["query"], 16) for r in answer["results"]] == [group[0] for group, _ in groups]
+            options = ["--exclude-self"] * excludes + (["--limit", limit] if limit else []) + ["--nearest"] * (path == "/v1/nearest")
+            options += ["-k", 3] + [f"--also={name}" for name in names[1:]]
+            text = "".join(f"{f:0{bits // 4}x}\t{i}\n" for f, i in queries)
+            lines = sstore("query", "--group", "--json", *options, "--input", "-", names[0], input=text).stdout.splitlines()
+            said = [json.loads(line) for line in lines]
+            assert [(m["distance"], int(m["fingerprint"], 16), int(m["id"]), m.get("store", names[0]), int(m["query"], 16), m["query_count"])
+                    for m in said] == list(itertools.chain(*expected))
+    # Without ids, all are one group.
+    values = [value for value, _ in queries]
+    answer = service.post("/v1/query", {"fingerprints": [row["fingerprint"] for row in rows], **rest})
+    assert listed_groups(answer, names) == [grouped(parts, values, 3)]
+    if len(parts) == 1:
+        status, found, _ = service.send("POST", f"/v1/query?group=1&store={names[0]}", b"".join(packed(v, bits) for v in values))
+        wanted = [(values.index(query), value, number, distance) for distance, value, number, _, query, _ in grouped(parts, values, 3)]
+        got = [(index, int("".join(f"{word:016x}" for word in words), 16), number, distance)
+               for index, *words, number, distance, _ in struct.iter_unpack(f"<Q{bits // 64}QQII", found)]
+        assert status == 200 and got == wanted
+
+
+def test_hot_groups():
+    """A group with too many matches fails alone, and none fails with a limit."""
+    hot = [(0, i) for i in range(70)] + [(3, 100 + i) for i in range(40)] + [(0xFF << 32, 500), (0xFF << 32, 501)]
+    build("hot.groups", hot)
+    with Service("hot.groups", "--max-matches", 100, "--max-distance", 8) as service:
+        groups = {1: [0], 2: [1, 2], 3: [0xFF << 32, 0xFE << 32]}
+        for order in itertools.permutations(groups):
+            rows = [{"fingerprint": f"{value:x}", "id": number} for number in order for value in groups[number]]
+            for path, model, k in [("query", grouped, 1), ("nearest", nearest_only, 8), ("query", grouped, 0)]:
+                expected = [model({"hot.groups": hot}, groups[number], k) for number in order]
+                answer = service.post(f"/v1/{path}?k={k}", {"queries": rows, "group": True})
+                assert ["error" in r for r in answer["results"]] == without_room(expected, 100), (path, k, order)
+                for result, wanted in zip(answer["results"], expected, strict=True):
+                    if "error" not in result:
+                        assert listed_groups({"results": [result]}, ["hot.groups"]) == [wanted]
+                for limit in [1, 40, 90]:
+                    limited = service.post(f"/v1/{path}?k={k}&limit={limit}", {"queries": rows, "group": True})
+                    for found, number in zip(listed_groups(limited, ["hot.groups"]), order, strict=True):
+                        wanted = grouped({"hot.groups": hot}, groups[number], k)
+                        assert found == wanted[: len(found)] and len(found) >= min(limit, len(wanted), 100 // 3)
+        service.post("/v1/query?k=1", {"fingerprints": ["1", "2"], "group": True}, status=422)
+        error = service.post("/v1/query", {"fingerprints": ["1"], "group": "yes"}, status=400)["error"]
+        assert error == "group: expected true or false"
+
+
 BAD_FINGERPRINTS = ["xyz", "", "84adfe2d13e12cf00", 7, None, [], {}, "\u00e4" * 80, "12 34"]
 BAD_RECORDS = [1, "ff", {}, {"fingerprint": "x"}, {"fingerprint": "1", "id": -1}, {"fingerprint": "1", "id": "z"},
                {"fingerprint": "1", "id": 1, "other": 1}, {"id": 3}, {"fingerprint": "1", "id": 2**64},

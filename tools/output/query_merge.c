@@ -5,8 +5,9 @@
 
 #include "output/messages.h"
 
-#define ROWS 512u /* of a store that are read together */
-#define EXTRA 64u /* matches beyond the limit that a group keeps for a while */
+#define ROWS 512u              /* of a store that are read together */
+#define EXTRA 64u              /* matches beyond the limit that a group keeps for a while */
+#define COMPARISONS (1u << 20) /* with queries of a group before should_stop() is asked */
 
 /* ----- the matches of a store ----- */
 
@@ -77,6 +78,7 @@ typedef struct merge {
     uint64_t *rows;    /* the fingerprints of all streams */
     size_t begin, end; /* the queries of the current group */
     uint64_t passed;   /* matches of the group, if that is a single query */
+    uint64_t compared; /* since should_stop() was asked */
     uint64_t *items;   /* of a group of several */
     size_t item_count, capacity;
     merged_match_fn on_match;
@@ -165,6 +167,15 @@ static sstore_status finish_group(merge *self)
     return stopped == 0 ? SSTORE_OK : SSTORE_STOPPED;
 }
 
+static bool should_stop(merge *self)
+{
+    self->compared += self->end - self->begin;
+    if (self->compared < COMPARISONS)
+        return false;
+    self->compared = 0;
+    return self->asked->should_stop != NULL && self->asked->should_stop(self->asked->stop_context) != 0;
+}
+
 /* Take the next match in the order of the queries. */
 static sstore_status take(merge *self, const sstore_match *match, uint32_t store, sstore_error *error)
 {
@@ -181,6 +192,8 @@ static sstore_status take(merge *self, const sstore_match *match, uint32_t store
     }
     if (self->end - self->begin == 1)
         return self->passed++ >= self->limit || self->on_match(self->context, &found) == 0 ? SSTORE_OK : SSTORE_STOPPED;
+    if (should_stop(self))
+        return SSTORE_STOPPED;
     const uint32_t distance = self->asked->stores[store].distance;
     return is_nearest(self, match, distance, &found.query_count) ? add_item(self, &found, error) : SSTORE_OK;
 }

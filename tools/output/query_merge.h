@@ -36,10 +36,13 @@ typedef struct query_merge {
     size_t count;
     const uint64_t *groups; /* a number for each query: consecutive queries with the same one are a group. NULL: each
                                query is by itself */
+    sstore_stop_fn should_stop; /* asked while large groups are compared; or NULL */
+    void *stop_context;
 } query_merge;
 
 /* Report all matches, in the order of the queries or groups, those of one by (distance, fingerprint, id, store). Those
- * of a group of several queries are in memory at once, without a limit all of them. STOPPED if on_match() says so. */
+ * of a group of several queries are in memory at once, without a limit all of them. STOPPED if on_match()
+ * or should_stop() says so. */
 sstore_status query_merge_run(const query_merge *asked, merged_match_fn on_match, void *context, sstore_error *error);
 
 /* The end of the group that begins with query `begin`. */

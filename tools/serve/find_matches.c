@@ -169,7 +169,7 @@ static bool find_singly(service *self, const request *req, const queried_stores 
 
 static bool is_singly(const request *self)
 {
-    return self->count <= NOW_QUERIES;
+    return self->count <= NOW_QUERIES && self->groups == NULL;
 }
 
 static bool find_in_stores(service *self, const request *req, const queried_stores *stores, match_list *list,
@@ -188,6 +188,7 @@ static bool open_list(const service *self, const request *req, match_list *list,
                          .is_limited = req->limit != UINT64_MAX,
                          .limit = limit > 0 ? limit : 1,
                          .queries = calloc(req->count + 1, sizeof *list->queries),
+                         .grouped = req->groups != NULL ? req : NULL,
                          .deadline_ns = req->deadline_ns};
     return list->queries != NULL || reply_fail(reply_out, REPLY_FAILED, "out of memory");
 }
@@ -196,7 +197,7 @@ bool find_matches(service *self, const request *req, const queried_stores *store
 {
     bool found = open_list(self, req, list, reply_out) && find_in_stores(self, req, stores, list, reply_out);
     if (found && list->is_full) {
-        match_list_share(list, req->count);
+        match_list_share(list, req->count, request_answer_count(req));
         found = find_in_stores(self, req, stores, list, reply_out);
     }
     if (found && (is_singly(req) || req->route == ROUTE_NEAREST)) /* others come in order */

@@ -94,11 +94,10 @@ static bool find_own_ids(request *req, const queried_store *from, reply *reply_o
            reply_fail_with(reply_out, &error);
 }
 
-bool find_queries(const service *self, request *req, const queried_stores *stores, reply *reply_out)
+/* Find the records of the request's key, or those that its queries leave out. */
+static bool find_own_records(const service *self, request *req, const queried_stores *stores, reply *reply_out)
 {
     queried_stores first = {.items = stores->items, .count = 1};
-    if (req->key == NULL && !req->excludes_self)
-        return true;
     if (req->store_count == 0 && self->names.count > 1)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "this service has several stores; choose one with 'store'");
     while (!first.items->is_first)
@@ -114,4 +113,11 @@ bool find_queries(const service *self, request *req, const queried_stores *store
     if (req->excludes_self)
         req->excluded_ids = req->own_ids != NULL ? req->own_ids : req->ids;
     return found;
+}
+
+bool find_queries(const service *self, request *req, const queried_stores *stores, reply *reply_out)
+{
+    if ((req->key != NULL || req->excludes_self) && !find_own_records(self, req, stores, reply_out))
+        return false;
+    return !req->is_grouped || request_form_groups(req) || reply_fail(reply_out, REPLY_FAILED, "out of memory");
 }

@@ -10,7 +10,8 @@
 bool find_records(const service *self, const request *req, const queried_stores *stores, match_list *list,
                   reply *reply_out);
 
-/* If the request has a key, let its records be the queries. If the queries leave out their own records, find these. */
+/* If the request has a key, let its records be the queries. If the queries leave out their own records, find these.
+ * Then form groups. */
 bool find_queries(const service *self, request *req, const queried_stores *stores, reply *reply_out);
 
 /* Look up the names of all matches in the list. */

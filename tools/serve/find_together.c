@@ -13,14 +13,14 @@
 
 /* Some of the queries of a request. */
 typedef struct query_set {
-    const uint64_t *fingerprints, *excluded_ids; /* the latter is NULL if there are none */
-    const size_t *places;                        /* in the request; NULL: from `begin` on */
+    const uint64_t *fingerprints, *excluded_ids, *groups; /* the latter two are NULL if there are none */
+    const size_t *places;                                 /* in the request; NULL: from `begin` on */
     size_t begin, count;
 } query_set;
 
 /* Room for a set whose queries do not follow each other. */
 typedef struct chosen_queries {
-    uint64_t *fingerprints, *excluded_ids;
+    uint64_t *fingerprints, *excluded_ids, *groups;
     size_t *places;
 } chosen_queries;
 
@@ -77,17 +77,21 @@ static sstore_status merge_matches(together *self, const query_set *queries, uin
     const query_merge merge = {.stores = self->merged,
                                .store_count = self->stores->count,
                                .queries = queries->fingerprints,
-                               .count = queries->count};
+                               .count = queries->count,
+                               .groups = queries->groups,
+                               .should_stop = match_list_should_stop,
+                               .stop_context = self->list};
     return query_merge_run(&merge, on_match, self, error);
 }
 
-/* Take the next match of a query. Without a limit, drop all of a query for which there is no room. */
+/* Take the next match of a query or a group. Without a limit, drop all of one for which there is no room. */
 static int take_match(void *context, const merged_match *found)
 {
     const together *self = context;
     const queried_store *from = &self->stores->items[found->store];
     const size_t index = (size_t)found->match.query_index, *places = self->queries->places;
-    const size_t query = places != NULL ? places[index] : self->queries->begin + index;
+    const size_t nearest = places != NULL ? places[index] : self->queries->begin + index;
+    const size_t query = request_group(self->req, nearest);
     match_list *list = self->list;
     query_count *counted = &list->queries[query];
     sstore_match match = found->match;
@@ -100,7 +104,12 @@ static int take_match(void *context, const merged_match *found)
         list->count = list->query_begin;
     }
     counted->count++;
-    return counted->has_no_answer ? 0 : match_list_take(list, &match);
+    if (counted->has_no_answer)
+        return 0;
+    const int stopped = match_list_take(list, &match);
+    if (stopped == 0 && list->grouped != NULL)
+        match_list_note_group(list, nearest, found->query_count);
+    return stopped;
 }
 
 /* ----- the nearest ----- */
@@ -108,7 +117,10 @@ static int take_match(void *context, const merged_match *found)
 static int take_distance(void *context, const merged_match *found)
 {
     const together *self = context;
-    self->distances[found->match.query_index] = found->match.distance;
+    const query_set *asked = self->queries;
+    const size_t nearest = asked->begin + (size_t)found->match.query_index, first = request_group(self->req, nearest);
+    for (size_t i = first; i < asked->begin + asked->count && request_group(self->req, i) == first; i++)
+        self->distances[i - asked->begin] = found->match.distance;
     return 0;
 }
 
@@ -129,9 +141,12 @@ static query_set choose_next(const together *self, const query_set *all, uint32_
                words * sizeof *all->fingerprints);
         if (all->excluded_ids != NULL)
             room->excluded_ids[chosen.count] = all->excluded_ids[i];
+        if (all->groups != NULL)
+            room->groups[chosen.count] = all->groups[i];
         room->places[chosen.count++] = all->begin + i;
     }
     chosen.excluded_ids = all->excluded_ids != NULL ? room->excluded_ids : NULL;
+    chosen.groups = all->groups != NULL ? room->groups : NULL;
     *distance = next;
     return chosen;
 }
@@ -140,7 +155,7 @@ static query_set choose_next(const together *self, const query_set *all, uint32_
 static sstore_status take_nearest(together *self, const query_set *all, sstore_error *error)
 {
     const size_t count = all->count + 1, words = self->req->words;
-    uint64_t *memory = malloc(count * (words + 1) * sizeof *memory);
+    uint64_t *memory = malloc(count * (words + 2) * sizeof *memory);
     chosen_queries room = {.fingerprints = memory, .places = malloc(count * sizeof *room.places)};
     sstore_status status = SSTORE_OK;
     self->distances = malloc(count * sizeof *self->distances);
@@ -148,6 +163,7 @@ static sstore_status take_nearest(together *self, const query_set *all, sstore_e
         status = error_no_memory(error);
     } else {
         room.excluded_ids = memory + count * words;
+        room.groups = room.excluded_ids + count;
         memset(self->distances, 0xff, all->count * sizeof *self->distances);
         self->counts_all = false;
         status = merge_matches(self, all, UINT32_MAX, 1, take_distance, error);
@@ -171,6 +187,7 @@ static query_set choose_range(const request *self, size_t begin, size_t count)
 {
     return (query_set){.fingerprints = self->fingerprints + begin * self->words,
                        .excluded_ids = self->excluded_ids != NULL ? self->excluded_ids + begin : NULL,
+                       .groups = self->groups != NULL ? self->groups + begin : NULL,
                        .begin = begin,
                        .count = count};
 }
@@ -185,26 +202,29 @@ static sstore_status take_all_nearest(together *self, sstore_error *error)
     if (status != SSTORE_OK || match_list_has_room(self->list, req->count))
         return status;
     match_list_empty(self->list, req->count);
-    for (size_t i = 0; i < req->count && status == SSTORE_OK; i++) {
-        const query_set one = choose_range(req, i, 1);
+    for (size_t begin = 0, end; begin < req->count && status == SSTORE_OK; begin = end) {
+        for (end = begin + 1; end < req->count && request_group(req, end) == begin;)
+            end++;
+        const query_set one = choose_range(req, begin, end - begin);
         status = take_nearest(self, &one, error);
     }
     return status;
 }
 
-/* Take the first matches of each query. Those of ROUTE_QUERY are counted beyond the limit. */
+/* Take the first matches of each query or group. Those of queries of ROUTE_QUERY are counted beyond the limit. */
 static sstore_status take_first(together *self, sstore_error *error)
 {
     const request *req = self->req;
     const query_set all = choose_range(req, 0, req->count);
     match_list *list = self->list;
-    self->counts_all = req->route == ROUTE_QUERY;
+    self->counts_all = req->route == ROUTE_QUERY && (req->groups == NULL || !list->is_limited);
     const sstore_status status = merge_matches(self, &all, UINT32_MAX, list->limit + !list->is_limited, take_match,
                                                error);
     for (size_t i = 0; i < req->count; i++) {
         uint64_t *count = &list->queries[i].count;
-        *count = self->counts_all ? 0 : *count < req->limit ? *count : req->limit;
-        for (uint32_t j = 0; self->counts_all && j < self->stores->count; j++)
+        const bool is_counted = self->counts_all && req->groups == NULL;
+        *count = is_counted ? 0 : *count < req->limit ? *count : req->limit;
+        for (uint32_t j = 0; is_counted && j < self->stores->count; j++)
             *count += self->counts[j * req->count + i];
     }
     return status;

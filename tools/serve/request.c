@@ -22,7 +22,7 @@ static const struct route_row {
 #define ROWS_BITS (BIT(STORE) | BIT(SKIP_BAD) | BIT(MAX_BAD))
 #define QUERY_BITS                                                                                                     \
     (BIT(FP) | BIT(ID) | BIT(NAME) | BIT(TEXT) | BIT(K) | BIT(LIMIT) | BIT(ALSO) | BIT(IDS) | BIT(EXCLUDE_SELF) |      \
-     ROWS_BITS)
+     BIT(GROUP) | ROWS_BITS)
     [ROUTE_QUERY] = {"/v1/query", "GET, HEAD, POST", GET | POST, QUERY_BITS},
     [ROUTE_NEAREST] = {"/v1/nearest", "GET, HEAD, POST", GET | POST, QUERY_BITS},
     [ROUTE_RECORDS] = {"/v1/records", "POST", POST, ROWS_BITS},
@@ -44,9 +44,9 @@ static const struct route_row {
 #undef GET
 };
 
-static const char *const argument_names[ARGUMENT_COUNT] = {"fp",  "id",           "name",     "text",
-                                                           "k",   "limit",        "store",    "also",
-                                                           "ids", "exclude_self", "skip_bad", "max_bad"};
+static const char *const argument_names[ARGUMENT_COUNT] = {"fp",    "id",       "name",   "text", "k",
+                                                           "limit", "store",    "also",   "ids",  "exclude_self",
+                                                           "group", "skip_bad", "max_bad"};
 
 const char *route_path(route which)
 {
@@ -76,6 +76,32 @@ bool request_writes(const request *self)
 bool request_is_query(const request *self)
 {
     return self->route == ROUTE_QUERY || self->route == ROUTE_NEAREST;
+}
+
+static bool is_of_one_group(const request *self, size_t a, size_t b)
+{
+    if (self->key != NULL || (self->ids == NULL && self->names == NULL))
+        return true;
+    if (self->names == NULL)
+        return self->ids[a] == self->ids[b];
+    const sstore_name *name = &self->names[a], *other = &self->names[b];
+    return name->size == other->size && memcmp(name->bytes, other->bytes, name->size) == 0;
+}
+
+bool request_form_groups(request *self)
+{
+    self->groups = malloc((self->count + 1) * sizeof *self->groups);
+    for (size_t i = 0; self->groups != NULL && i < self->count; i++)
+        self->groups[i] = i > 0 && is_of_one_group(self, i - 1, i) ? self->groups[i - 1] : i;
+    return self->groups != NULL;
+}
+
+size_t request_answer_count(const request *self)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < self->count; i++)
+        count += request_group(self, i) == i;
+    return count;
 }
 
 bool request_asks_store(const request *self, uint32_t index)
@@ -207,9 +233,10 @@ void request_free(request *self)
         free(self->names);
     free(self->name_texts);
     free(self->own_ids);
+    free(self->groups);
     text_reader_free(&self->texts);
     skipped_rows_free(&self->skipped);
-    self->fingerprints = self->ids = self->own_ids = NULL;
+    self->fingerprints = self->ids = self->own_ids = self->groups = NULL;
     self->names = NULL;
     self->name_texts = NULL;
 }

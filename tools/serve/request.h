@@ -45,6 +45,7 @@ typedef enum request_argument {
     ARGUMENT_ALSO, /* can be repeated */
     ARGUMENT_IDS,
     ARGUMENT_EXCLUDE_SELF,
+    ARGUMENT_GROUP,
     ARGUMENT_SKIP_BAD,
     ARGUMENT_MAX_BAD,
     ARGUMENT_COUNT
@@ -91,6 +92,8 @@ typedef struct request {
     sstore_id_filter filter;             /* of matches, without excluded ids */
     bool has_id_range;                   /* the filter has one */
     bool excludes_self;                  /* the records with the id or the name of a query are not its matches */
+    bool is_grouped;                     /* the queries of each group are answered as one */
+    uint64_t *groups;                    /* of each query: the first one of its group; NULL: there are no groups */
 
     uint64_t deadline_ns; /* by the clock of time_now_ns() */
 
@@ -118,6 +121,19 @@ bool request_writes(const request *self);
 
 /* Whether it asks for the records near others. */
 bool request_is_query(const request *self);
+
+/* Form the groups of consecutive queries with the same id or name; if queries have none, or those of one stored record,
+ * all are a group. False: there is no memory. */
+bool request_form_groups(request *self);
+
+/* The first query that is answered together with this one. */
+static inline size_t request_group(const request *self, size_t query)
+{
+    return self->groups != NULL ? (size_t)self->groups[query] : query;
+}
+
+/* The number of its queries and groups, each of which is answered by itself. */
+size_t request_answer_count(const request *self);
 
 /* Whether it asks the store with this index. */
 bool request_asks_store(const request *self, uint32_t index);

@@ -20,7 +20,7 @@
 
 static size_t item_bytes(const match_list *list)
 {
-    return sizeof(store_match) + 8 * (size_t)list->words;
+    return sizeof(store_match) + 8 * ((size_t)list->words + (list->grouped != NULL ? 2 : 0));
 }
 
 static void free_names(match_list *list)
@@ -102,6 +102,13 @@ static int append(match_list *list, const sstore_match *match)
     return 0;
 }
 
+void match_list_note_group(match_list *list, size_t nearest, uint64_t near_count)
+{
+    store_match *last = (void *)(list->items + (list->count - 1) * item_bytes(list));
+    last->fingerprint[list->words] = nearest;
+    last->fingerprint[list->words + 1] = near_count;
+}
+
 static bool is_time_over(match_list *list)
 {
     return ++list->taken % CHECKED_MATCHES == 0 && match_list_should_stop(list) != 0;
@@ -144,9 +151,9 @@ void match_list_empty(match_list *list, size_t count)
     list->is_full = false;
 }
 
-void match_list_share(match_list *list, size_t count)
+void match_list_share(match_list *list, size_t count, size_t answers)
 {
-    const uint64_t share = list->max / count > 0 ? list->max / count : 1;
+    const uint64_t share = list->max / answers > 0 ? list->max / answers : 1;
     match_list_empty(list, count);
     list->limit = share < list->limit ? share : list->limit;
     list->max = UINT64_MAX;
@@ -275,6 +282,18 @@ static void print_name(const match_list *list, const store_match *item, reply *t
         reply_fail(to, REPLY_FAILED, "a record has no name; the service said why");
 }
 
+/* Print which query of a group is the nearest one, and how many are near. */
+static void print_group(const match_list *list, const store_match *item, reply *to)
+{
+    char *at = list->grouped != NULL ? reply_fill_begin(to, MAX_MATCH_BYTES + MAX_WORD_BYTES * list->words) : NULL;
+    if (at == NULL)
+        return;
+    at = PUT(at, ",\"query\":\"");
+    at = output_hex_words(at, list->grouped->fingerprints + item->fingerprint[list->words] * list->words, list->words);
+    at = PUT(at, "\",\"query_count\":");
+    reply_fill_end(to, output_decimal(at, item->fingerprint[list->words + 1]));
+}
+
 void matches_print_list(const match_list *list, size_t begin, size_t count, char *const *names, reply *to)
 {
     reply_literal(to, "[");
@@ -289,6 +308,7 @@ void matches_print_list(const match_list *list, size_t begin, size_t count, char
         print_name(list, item, to);
         if (names != NULL)
             print_member("store", names[item->store], to);
+        print_group(list, item, to);
         reply_literal(to, "}");
     }
     reply_literal(to, "]");
@@ -324,6 +344,8 @@ static void print_json(const match_list *list, const request *self, char *const 
     size_t begin = 0;
     reply_literal(to, "{\"results\":[");
     for (size_t i = 0; i < self->count; i++) {
+        if (request_group(self, i) != i)
+            continue;
         const query_matches found = matches_of(list, begin, i, self);
         char *at = reply_fill_begin(to, MAX_MATCH_BYTES + MAX_WORD_BYTES * self->words);
         if (at == NULL)
@@ -389,7 +411,9 @@ static void print_binary(const match_list *list, const request *self, reply *to)
             print_failure(place, self->fingerprints + i * self->words, self->words, WITHOUT_ROOM, to);
         for (size_t j = 0; j < found.listed; j++) {
             const store_match *item = match_at(list, found.begin + j);
-            print_row(place, item->fingerprint, self->words, item->id, item->distance, item->store, to);
+            const size_t nearest = self->groups != NULL ? (size_t)item->fingerprint[self->words] : i;
+            print_row(skipped_rows_place(&self->skipped, nearest), item->fingerprint, self->words, item->id,
+                      item->distance, item->store, to);
         }
         begin = found.end;
         next = place + 1;
@@ -402,7 +426,7 @@ void matches_print(const match_list *list, const request *self, char *const *nam
     size_t failed = 0;
     for (size_t i = 0; i < self->count; i++)
         failed += list->queries[i].has_no_answer;
-    if (failed > 0 && failed == self->count)
+    if (failed > 0 && failed == request_answer_count(self))
         reply_fail(to, REPLY_TOO_MANY, TOO_MANY, list->max);
     else if (self->wants_binary)
         print_binary(list, self, to);

@@ -15,7 +15,7 @@ typedef struct store_match {
     uint32_t store;
     uint16_t distance;
     bool has_id;
-    uint64_t fingerprint[]; /* as many words as the list says */
+    uint64_t fingerprint[]; /* as many words as the list says; of a group, also its nearest query and their number */
 } store_match;
 
 /* What was found for one query, in all stores. */
@@ -39,10 +39,11 @@ typedef struct match_list {
     size_t query_begin;   /* the first match of the current query */
     uint32_t store;       /* of the matches that come */
     bool has_ids;
-    bool are_records;      /* which were looked up: they have no distance */
-    stored_names *names;   /* of the matches in each store; without a path, it has none. Or NULL */
-    uint32_t store_count;  /* of `names` */
-    bool is_full, is_late; /* why a call was stopped; neither: there was no memory */
+    bool are_records;       /* which were looked up: they have no distance */
+    const request *grouped; /* the request, if groups of its queries are answered as one; or NULL */
+    stored_names *names;    /* of the matches in each store; without a path, it has none. Or NULL */
+    uint32_t store_count;   /* of `names` */
+    bool is_full, is_late;  /* why a call was stopped; neither: there was no memory */
 } match_list;
 
 void match_list_free(match_list *list);
@@ -64,6 +65,9 @@ int match_list_take(void *context, const sstore_match *match);
 /* Take a match even if the list is full: another store may have nearer ones. */
 int match_list_take_anyway(match_list *list, const sstore_match *match);
 
+/* Note of the last match of a group which query is the nearest one, and how many are near. */
+void match_list_note_group(match_list *list, size_t nearest, uint64_t near_count);
+
 /* The nearest matches of the current query are at `distance`: drop those that another store has farther away. */
 void match_list_drop_farther(match_list *list, uint32_t distance);
 
@@ -76,8 +80,8 @@ bool match_list_has_room(const match_list *list, size_t count);
 /* Keep the first matches of the current query in all stores, no more than the limit. */
 void match_list_cut(match_list *list);
 
-/* Begin again after the list was full, with room for some matches of each of `count` queries. */
-void match_list_share(match_list *list, size_t count);
+/* Begin again with `count` queries after the list was full, with room for some matches in each of the answers. */
+void match_list_share(match_list *list, size_t count, size_t answers);
 
 /* The number of all matches of `count` queries. */
 uint64_t match_list_total(const match_list *list, size_t count);

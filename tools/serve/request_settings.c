@@ -104,6 +104,7 @@ bool request_read_settings(request *self, const given_settings *given, const sto
         !read_number(arguments, ARGUMENT_LIMIT, &self->limit, reply_out) ||
         !read_ids(self, arguments[ARGUMENT_IDS], reply_out) ||
         !read_flag(arguments, ARGUMENT_EXCLUDE_SELF, &self->excludes_self, reply_out) ||
+        !read_flag(arguments, ARGUMENT_GROUP, &self->is_grouped, reply_out) ||
         !read_skipping(self, arguments, reply_out))
         return false;
     return read_stores(self, given, stores, reply_out);
@@ -130,7 +131,7 @@ bool request_take_setting(given_settings *given, request_argument argument, json
         expected = kind == JSON_VIEW_LIST ? NULL : "a list of strings";
     else if (argument == ARGUMENT_STORE || argument == ARGUMENT_IDS)
         expected = json_take_text(value, given->texts[argument]) ? NULL : "a string";
-    else if (argument == ARGUMENT_SKIP_BAD || argument == ARGUMENT_EXCLUDE_SELF)
+    else if (argument == ARGUMENT_SKIP_BAD || argument == ARGUMENT_EXCLUDE_SELF || argument == ARGUMENT_GROUP)
         expected = kind == JSON_VIEW_TRUE || kind == JSON_VIEW_FALSE ? NULL : "true or false";
     else if (kind != JSON_VIEW_INTEGER || length < value.length)
         expected = "a whole number";

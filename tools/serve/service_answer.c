@@ -167,7 +167,7 @@ service_lane service_read(service *self, job *queued, const char *body, size_t s
     if (!request_is_query(req))
         return SERVICE_NOW;
     const bool near = !req->has_distance || !self->options.has_max_distance;
-    const bool few = req->count <= NOW_QUERIES && req->route == ROUTE_QUERY && near;
+    const bool few = req->count <= NOW_QUERIES && req->route == ROUTE_QUERY && near && !req->is_grouped;
     return few && atomic_load_explicit(&self->mean_ns, memory_order_relaxed) <= NOW_NS ? SERVICE_NOW : SERVICE_LATER;
 }
 
