@@ -37,8 +37,10 @@ as_root() {
     exit 1
   fi
 }
+# It waits for another apt or dpkg, such as that of unattended upgrades.
 apt_install() { # argument...
-  as_root env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get install --no-install-recommends "$@" "${missing[@]}"
+  as_root env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 install \
+    --no-install-recommends "$@" "${missing[@]}"
 }
 install_once() {
   as_root apt-get update -q || return

@@ -72,7 +72,7 @@ install_missing() {
   fi
   step "Fetching the lists of packages" quietly as_root apt-get -qq update
   step "Installing ${missing[*]} (without recommendations)" quietly as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get -qq -y install --no-install-recommends "${missing[@]}"
+    apt-get -qq -y -o DPkg::Lock::Timeout=600 install --no-install-recommends "${missing[@]}"
 }
 
 build_sstore() {
