@@ -403,9 +403,11 @@ SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, const uint6
                                               sstore_error *error);
 
 /* The options of sstore_iterate_matches(). */
-typedef struct sstore_batch_options { /* NOLINT(clang-analyzer-optin.performance.Padding): by subject */
+typedef struct sstore_batch_options {
     size_t struct_size;
     uint32_t threads; /* 0: all that the process may use */
+    bool count_only;  /* only fill match_counts, which must not be NULL: the iterator has no results, and its first
+                         sstore_iterator_next() answers all queries */
     sstore_progress_fn on_progress;
     void *progress_context;
     uint64_t *block_count;  /* the number of blocks that are read is added to it whenever queries are answered, until
@@ -417,8 +419,6 @@ typedef struct sstore_batch_options { /* NOLINT(clang-analyzer-optin.performance
                                before they are reported. NULL: not wanted. It must outlive the iterator */
     uint64_t memory_bytes;  /* limit of memory, without the open store and match_counts; 0: as stated below. Enforced
                                from 64 MiB up */
-    bool count_only;        /* only fill match_counts, which must not be NULL: the iterator has no results, and its
-                               first sstore_iterator_next() answers all queries */
     const sstore_id_filter *filter; /* or NULL. It is copied, but not its excluded_ids, which has an element for each
                                        query and must outlive the iterator. Fails with ARGUMENT in a store without
                                        ids, or if min_id is above max_id */
@@ -426,7 +426,7 @@ typedef struct sstore_batch_options { /* NOLINT(clang-analyzer-optin.performance
 
 #define SSTORE_BATCH_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(sstore_batch_options), 0, NULL, NULL, NULL, 0, NULL, 0, false, NULL                                     \
+        sizeof(sstore_batch_options), 0, false, NULL, NULL, NULL, 0, NULL, 0, NULL                                     \
     }
 
 /*

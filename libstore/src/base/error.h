@@ -69,7 +69,7 @@ bool ss_check_next(const char *function, bool is_usable, size_t capacity, size_t
 /* Their sizes in version 1, which never change. */
 enum {
     SS_OPEN_OPTIONS_SIZE_1 = 32,
-    SS_BATCH_OPTIONS_SIZE_1 = 80,
+    SS_BATCH_OPTIONS_SIZE_1 = 72,
     SS_ID_FILTER_SIZE_1 = 32,
     SS_COLUMNS_SIZE_1 = 80,
     SS_TABLE_EXPLANATION_SIZE_1 = 104,
