@@ -23,7 +23,7 @@ declare -A owner=(
   [microhttpd.h]='(tools/serve/http|bench/bench_http)\.c'
   [zlib.h]='tools/input/decompress\.c'
   [zstd.h]='tools/input/decompress\.c'
-  [sqlite3ext.h]='tools/sqlite/sstore_sqlite\.c'
+  [sqlite3ext.h]='tools/sqlite/(sstore_sqlite|fingerprint_functions|table_plan)\.[ch]'
   [zstd_errors.h]='tools/input/decompress\.c'
 )
 archive=${2:+$(realpath "$2")}

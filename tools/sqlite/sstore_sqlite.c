@@ -6,212 +6,24 @@
  * fingerprint may also be given as text of hex digits, or as a blob of eight bytes, the most significant first. One of
  * more than 64 bits does not fit into an integer: it is a blob, or text with all its digits.
  */
-#include <endian.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <sqlite3ext.h>
-
+#include "sqlite/fingerprint_functions.h"
 #include "sqlite/store_cache.h"
+#include "sqlite/table_plan.h"
 
 SQLITE_EXTENSION_INIT1
 
-#define WORD_DIGITS 16u
-#define WORD_BYTES 8u
 #define FIRST_CAPACITY 64u
 #define GROWTH 4u /* of the capacity, if as many rows are found and more are needed */
 #define RECORD_CAPACITY 1024u
 #define REASON_BYTES 160u
 
-/* ----- fingerprints ----- */
-
-static int hex_value(char digit)
-{
-    if (digit >= '0' && digit <= '9')
-        return digit - '0';
-    const char small = (char)(digit | 0x20);
-    return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
-}
-
-typedef struct fingerprint {
-    uint32_t word_count;
-    uint64_t words[SSTORE_MAX_WORDS];
-} fingerprint;
-
-/* 1 to 16 hex digits, or 16 for each word, with or without 0x. */
-static bool read_hex(const char *text, size_t length, fingerprint *to)
-{
-    const size_t first = length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 2 : 0;
-    const size_t digits = length - first;
-    if (digits == 0 || digits > WORD_DIGITS * SSTORE_MAX_WORDS || (digits > WORD_DIGITS && digits % WORD_DIGITS != 0))
-        return false;
-    *to = (fingerprint){.word_count = (uint32_t)((digits + WORD_DIGITS - 1) / WORD_DIGITS)};
-    for (size_t i = 0; i < digits; i++) {
-        const int digit = hex_value(text[first + i]);
-        if (digit < 0)
-            return false;
-        uint64_t *word = &to->words[i / WORD_DIGITS];
-        *word = *word << 4 | (uint64_t)digit;
-    }
-    return true;
-}
-
-static bool read_blob(const void *bytes, size_t size, fingerprint *to)
-{
-    if (size == 0 || size % WORD_BYTES != 0 || size > sizeof to->words)
-        return false;
-    to->word_count = (uint32_t)(size / WORD_BYTES);
-    memcpy(to->words, bytes, size);
-    for (uint32_t i = 0; i < to->word_count; i++)
-        to->words[i] = be64toh(to->words[i]);
-    return true;
-}
-
-static bool read_fingerprint(sqlite3_value *value, fingerprint *to)
-{
-    const void *data;
-    switch (sqlite3_value_type(value)) {
-    case SQLITE_INTEGER: *to = (fingerprint){1, {(uint64_t)sqlite3_value_int64(value)}}; return true;
-    case SQLITE_TEXT:
-        data = sqlite3_value_text(value); /* NULL: out of memory */
-        return data != NULL && read_hex(data, (size_t)sqlite3_value_bytes(value), to);
-    case SQLITE_BLOB:
-        data = sqlite3_value_blob(value); /* NULL also if it is empty */
-        return data != NULL && read_blob(data, (size_t)sqlite3_value_bytes(value), to);
-    default: return false;
-    }
-}
-
-#define FINGERPRINT_FORMS                                                                                              \
-    "an integer, a text of 1 to 16 hex digits or a blob of 8 bytes; of more than 64 bits, 16 digits or 8 bytes for "   \
-    "each 64"
-
-static void set_blob(sqlite3_context *context, const uint64_t *words, uint32_t word_count)
-{
-    uint64_t bytes[SSTORE_MAX_WORDS];
-    for (uint32_t i = 0; i < word_count; i++)
-        bytes[i] = htobe64(words[i]);
-    sqlite3_result_blob(context, bytes, (int)(word_count * WORD_BYTES), SQLITE_TRANSIENT);
-}
-
-/* ----- functions of fingerprints ----- */
-
-/* Read the argument. False: the result is set, to NULL or an error. */
-static bool take_fingerprint(sqlite3_context *context, sqlite3_value *value, fingerprint *to)
-{
-    if (sqlite3_value_type(value) == SQLITE_NULL)
-        return false; /* the result is NULL unless it is set */
-    if (read_fingerprint(value, to))
-        return true;
-    sqlite3_result_error(context, "expected a fingerprint: " FINGERPRINT_FORMS, -1);
-    return false;
-}
-
-static void hamming_of_blobs(sqlite3_context *context, sqlite3_value *left, sqlite3_value *right)
-{
-    const int size = sqlite3_value_bytes(left);
-    const unsigned char *a = sqlite3_value_blob(left), *b = sqlite3_value_blob(right);
-    sqlite3_int64 distance = 0;
-    if (size != sqlite3_value_bytes(right)) {
-        sqlite3_result_error(context, "hamming(): expected two blobs of the same length", -1);
-        return;
-    }
-    for (int i = 0; i < size; i++)
-        distance += __builtin_popcount((unsigned)(a[i] ^ b[i]));
-    sqlite3_result_int64(context, distance);
-}
-
-static void hamming_of_fingerprints(sqlite3_context *context, const fingerprint *left, const fingerprint *right)
-{
-    char reason[REASON_BYTES];
-    if (left->word_count != right->word_count) {
-        snprintf(reason, sizeof reason, "hamming(): expected two fingerprints of the same width, found %u and %u bits",
-                 64 * left->word_count, 64 * right->word_count);
-        sqlite3_result_error(context, reason, -1);
-        return;
-    }
-    sqlite3_result_int(context, (int)sstore_hamming_distance(left->words, right->words, 64 * left->word_count));
-}
-
-static void call_hamming(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    fingerprint left, right;
-    (void)count;
-    if (sqlite3_value_type(values[0]) == SQLITE_BLOB && sqlite3_value_type(values[1]) == SQLITE_BLOB)
-        hamming_of_blobs(context, values[0], values[1]);
-    else if (take_fingerprint(context, values[0], &left) && take_fingerprint(context, values[1], &right))
-        hamming_of_fingerprints(context, &left, &right);
-}
-
-static void call_hex(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    char text[WORD_DIGITS * SSTORE_MAX_WORDS + 1];
-    fingerprint found;
-    (void)count;
-    if (!take_fingerprint(context, values[0], &found))
-        return;
-    for (uint32_t i = 0; i < found.word_count; i++)
-        snprintf(text + i * WORD_DIGITS, WORD_DIGITS + 1, "%016" PRIx64, found.words[i]);
-    sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
-}
-
-static void call_integer(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    fingerprint found;
-    char reason[REASON_BYTES];
-    (void)count;
-    if (!take_fingerprint(context, values[0], &found))
-        return;
-    sqlite3_result_int64(context, (sqlite3_int64)found.words[0]);
-    if (found.word_count > 1) {
-        snprintf(reason, sizeof reason, "sstore_integer(): expected a fingerprint of 64 bits, found one of %u bits",
-                 64 * found.word_count);
-        sqlite3_result_error(context, reason, -1);
-    }
-}
-
-static void call_blob(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    fingerprint found;
-    (void)count;
-    if (take_fingerprint(context, values[0], &found))
-        set_blob(context, found.words, found.word_count);
-}
-
-static void call_version(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    (void)count, (void)values;
-    sqlite3_result_text(context, sstore_version(), -1, SQLITE_STATIC);
-}
-
 /* ----- table-valued functions ----- */
-
-typedef enum function_kind { KIND_QUERY, KIND_NEAREST, KIND_GET, KIND_RECORDS, KIND_COUNT } function_kind;
 
 static const char *const function_names[KIND_COUNT] = {"sstore_query", "sstore_nearest", "sstore_get",
                                                        "sstore_records"};
-
-/* The columns of a table. The hidden ones are the arguments of the function. */
-enum { COLUMN_ID, COLUMN_FINGERPRINT, COLUMN_NAME, COLUMN_DISTANCE, COLUMN_STORE, COLUMN_QUERY, COLUMN_K };
-#define ARGUMENT_COUNT 3 /* columns from COLUMN_STORE on */
-
-static bool has_distance(function_kind kind)
-{
-    return kind == KIND_QUERY || kind == KIND_NEAREST;
-}
-
-/* The column from its number in the table. */
-static int column_of(function_kind kind, int number)
-{
-    return number >= COLUMN_DISTANCE && !has_distance(kind) ? number + 1 : number;
-}
-
-/* The last argument may be missing. */
-static int needed_arguments(function_kind kind)
-{
-    return kind == KIND_RECORDS ? 1 : 2;
-}
 
 /* What the functions of a connection share. It is freed with the last of its modules. */
 typedef struct connection {
@@ -296,82 +108,9 @@ static int disconnect_table(sqlite3_vtab *table)
     return SQLITE_OK;
 }
 
-/* SQLite 3.38 and later tells the limit of a statement that reads this table alone and has no condition that it does
- * not tell. */
-#ifndef SQLITE_INDEX_CONSTRAINT_LIMIT
-#define SQLITE_INDEX_CONSTRAINT_LIMIT 73
-#define SQLITE_INDEX_CONSTRAINT_OFFSET 74
-#endif
-
-/* The number of a plan: of its arguments, and whether the limit and the offset follow them. */
-#define PLAN_ARGUMENTS 3
-#define PLAN_HAS_LIMIT 4
-#define PLAN_HAS_OFFSET 8
-
-static bool is_limit(const struct sqlite3_index_constraint *constraint)
-{
-    return constraint->op == SQLITE_INDEX_CONSTRAINT_LIMIT || constraint->op == SQLITE_INDEX_CONSTRAINT_OFFSET;
-}
-
-/* Matches come by distance. */
-static bool has_order(const sqlite3_index_info *info)
-{
-    return info->nOrderBy == 0 ||
-           (info->nOrderBy == 1 && info->aOrderBy[0].iColumn == COLUMN_DISTANCE && !info->aOrderBy[0].desc);
-}
-
-/* Take the limit and the offset as arguments, if all other conditions are arguments too, so that the first rows are
- * enough. SQLite still applies both. */
-static void take_limit(sqlite3_index_info *info)
-{
-    const int given = info->idxNum;
-    int places[2] = {-1, -1}, count = 0; /* of the limit and the offset */
-    for (int i = 0; i < info->nConstraint; i++)
-        if (is_limit(&info->aConstraint[i]) && info->aConstraint[i].usable) {
-            places[info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_OFFSET] = i;
-            count++;
-        }
-    if (places[0] < 0 || given + count != info->nConstraint)
-        return;
-    info->aConstraintUsage[places[0]].argvIndex = given + 1;
-    info->idxNum |= PLAN_HAS_LIMIT;
-    if (places[1] >= 0) {
-        info->aConstraintUsage[places[1]].argvIndex = given + 2;
-        info->idxNum |= PLAN_HAS_OFFSET;
-    }
-}
-
-/*
- * All arguments must be known before the first row, so plans in which one is not are refused: in a join, SQLite then
- * puts the table that it comes from first.
- */
 static int choose_plan(sqlite3_vtab *table, sqlite3_index_info *info)
 {
-    const function_kind kind = ((const function_table *)table)->function->kind;
-    int places[ARGUMENT_COUNT] = {-1, -1, -1}, given = 0;
-    for (int i = 0; i < info->nConstraint; i++) {
-        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-        const int column = column_of(kind, constraint->iColumn);
-        if (constraint->op != SQLITE_INDEX_CONSTRAINT_EQ || column < COLUMN_STORE)
-            continue;
-        if (!constraint->usable)
-            return SQLITE_CONSTRAINT;
-        places[column - COLUMN_STORE] = i;
-    }
-    for (int i = 0; i < ARGUMENT_COUNT && places[i] >= 0; i++) {
-        info->aConstraintUsage[places[i]].argvIndex = ++given;
-        info->aConstraintUsage[places[i]].omit = 1;
-    }
-    /* A plan without them is only for one of several conditions with OR, or fails at its first row. */
-    const bool is_whole = given >= needed_arguments(kind);
-    info->idxNum = given;
-    if (is_whole && has_distance(kind) && has_order(info)) {
-        info->orderByConsumed = info->nOrderBy > 0;
-        take_limit(info);
-    }
-    info->estimatedCost = !is_whole ? 1e300 : kind == KIND_RECORDS ? 1e6 : 100;
-    info->estimatedRows = kind == KIND_RECORDS ? 1000000 : 10;
-    return SQLITE_OK;
+    return plan_table(((const function_table *)table)->function->kind, info);
 }
 
 static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **cursor_out)
@@ -542,19 +281,6 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* How many rows are needed. `values` has the limit and the offset, as the plan says. */
-static uint64_t needed_rows(int plan, sqlite3_value **values)
-{
-    if (!(plan & PLAN_HAS_LIMIT) || sqlite3_value_type(values[0]) != SQLITE_INTEGER)
-        return UINT64_MAX;
-    const sqlite3_int64 limit = sqlite3_value_int64(values[0]);
-    const sqlite3_int64 offset = plan & PLAN_HAS_OFFSET ? sqlite3_value_int64(values[1]) : 0;
-    if (limit < 0) /* none */
-        return UINT64_MAX;
-    const uint64_t rows = (uint64_t)limit + (offset > 0 ? (uint64_t)offset : 0);
-    return rows > 0 ? rows : 1;
-}
-
 /* Run a query into the arrays. If only some rows are needed, the nearest are found. *count_out: the number of all, or
  * more than the capacity if there may be more. */
 static sstore_status run_query(function_cursor *cursor, const uint64_t *query, uint32_t distance, size_t capacity,
@@ -615,7 +341,8 @@ static int take_record(void *context, const sstore_match *record)
     function_cursor *cursor = context;
     const size_t at = cursor->count++;
     if (at < cursor->capacity) {
-        memcpy(&cursor->fingerprints[at * cursor->words], record->fingerprint, cursor->words * WORD_BYTES);
+        memcpy(&cursor->fingerprints[at * cursor->words], record->fingerprint,
+               cursor->words * sizeof *cursor->fingerprints);
         cursor->ids[at] = record->id;
     }
     return 0;
@@ -824,25 +551,6 @@ static int create_modules(sqlite3 *db)
     return code;
 }
 
-static int create_functions(sqlite3 *db)
-{
-    static const struct {
-        const char *name;
-        int argument_count;
-        void (*call)(sqlite3_context *context, int count, sqlite3_value **values);
-    } functions[] = {{"hamming", 2, call_hamming},
-                     {"sstore_hex", 1, call_hex},
-                     {"sstore_integer", 1, call_integer},
-                     {"sstore_blob", 1, call_blob},
-                     {"sstore_version", 0, call_version}};
-    int code = SQLITE_OK;
-    for (size_t i = 0; i < sizeof functions / sizeof *functions && code == SQLITE_OK; i++)
-        code = sqlite3_create_function_v2(db, functions[i].name, functions[i].argument_count,
-                                          SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
-                                          functions[i].call, NULL, NULL, NULL);
-    return code;
-}
-
 /* SQLite calls the function of this name when it loads sstore_sqlite.so. */
 __attribute__((visibility("default"))) int sqlite3_sstoresqlite_init(sqlite3 *db, char **error_out,
                                                                      const sqlite3_api_routines *routines);
@@ -850,7 +558,7 @@ __attribute__((visibility("default"))) int sqlite3_sstoresqlite_init(sqlite3 *db
 int sqlite3_sstoresqlite_init(sqlite3 *db, char **error_out, const sqlite3_api_routines *routines)
 {
     SQLITE_EXTENSION_INIT2(routines)
-    int code = create_functions(db);
+    int code = create_fingerprint_functions(db);
     if (code == SQLITE_OK)
         code = create_modules(db);
     if (code != SQLITE_OK)
