@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pathlib
 import pickle
 import threading
@@ -105,6 +106,62 @@ def test_excluded_ids_of_skipped_rows(folder: pathlib.Path) -> None:
     with sstore.open(folder / "store") as store, pytest.warns(sstore.SkippedWarning):
         found = store.query_batch(given, 0, exclude_ids=[7, 8, 9], skip_bad=True)
     assert found.query_index.tolist() == [0, 0, 2, 2] and found.id.tolist() == [8, 9, 7, 8]
+
+
+def brute_group(records: list[Any], group: list[int], distance: int, own: Any = None) -> list[tuple[int, ...]]:
+    """(distance, fingerprint, id, first nearest of the group, how many are near) of each record, sorted."""
+    found = []
+    for value, number in records:
+        far = [bin(value ^ query).count("1") for query in group]
+        if min(far) <= distance and number != own:
+            near = sum(one <= distance for one in far)
+            found.append((min(far), value, number, far.index(min(far)), near))
+    return sorted(found)
+
+
+@pytest.mark.parametrize("words", [1, 3])
+def test_groups(folder: pathlib.Path, rng: np.random.Generator, words: int) -> None:
+    fps = rng.integers(0, 4, (300, words), dtype=np.uint64) << np.uint64(7)
+    ids = rng.integers(0, 100, len(fps), dtype=np.uint64)
+    groups = np.repeat(rng.permutation(120)[:40], rng.integers(1, 6, 40)).astype(np.uint64)
+    queries = fps[rng.integers(0, len(fps), len(groups))]
+    queries[:, 0] ^= np.uint64(1) << rng.integers(0, 5, len(groups), dtype=np.uint64)
+
+    def given(rows: Any) -> Any:
+        return rows[:, 0] if words == 1 else rows
+
+    def whole(rows: Any) -> list[int]:
+        return [int("".join(f"{word:016x}" for word in row), 16) for row in rows.reshape(-1, words).tolist()]
+
+    sstore.build(folder / "store", given(fps), ids, bits=64 * words)
+    sstore.build(folder / "bare", given(fps), bits=64 * words, no_ids=True)
+    records, asked = sorted({*zip(whole(fps), ids.tolist())}), whole(queries)
+    begins = [0, *(np.flatnonzero(np.diff(groups.astype(np.int64))) + 1).tolist(), len(groups)]
+    with sstore.open(folder / "store") as store, sstore.open(folder / "bare") as bare:
+        for distance, limit, excludes in itertools.product((0, 1, 3), (None, 1, 4), (False, True)):
+            found = store.query_groups(given(queries), groups, distance, limit=limit, exclude_self=excludes)
+            got = zip(*(c.tolist() for c in (found.group_index, found.distance)), whole(found.fingerprint),
+                      *(c.tolist() for c in (found.id, found.query_index, found.query_count)))  # fmt: skip
+            wanted = []
+            for number, (begin, end) in enumerate(zip(begins, begins[1:])):
+                own = int(groups[begin]) if excludes else None
+                expected = brute_group(records, asked[begin:end], distance, own)[:limit]
+                wanted += [(number, far, value, i, begin + query, near) for far, value, i, query, near in expected]
+            assert list(got) == wanted
+        for some in (groups.astype(str), groups.tolist(), [f"page {number}" for number in groups]):
+            alike = store.query_groups(given(queries), some, 1)
+            assert alike.id.tolist() == store.query_groups(given(queries), groups, 1).id.tolist()
+        together = bare.query_groups(given(queries[:9]), distance=1)
+        unnumbered = brute_group([(value, 0) for value in {*whole(fps)}], asked[:9], 1)
+        assert whole(together.fingerprint) == [row[1] for row in unnumbered]
+        assert together.query_count.tolist() == [row[4] for row in unnumbered]
+        assert list(together.columns) == ["group_index", "query_index", "fingerprint", "distance", "query_count"]
+        assert len(store.query_groups(given(queries[:0]), groups[:0])) == 0
+        assert len(store.query_groups(given(queries[:0]), limit=1)) == 0
+        with pytest.raises(sstore.ArgumentError, match="groups: expected 2 numbers or strings"):
+            store.query_groups(given(queries[:2]), [1])
+        with pytest.raises(sstore.ArgumentError, match="exclude_self: expected groups"):
+            store.query_groups(given(queries), exclude_self=True)
 
 
 @pytest.mark.parametrize("words", [1, 3])

@@ -278,6 +278,26 @@ class BatchMatches(Matches):
         return np.searchsorted(self.query_index, np.arange(self.query_count + 1, dtype=np.uint64)).astype(np.int64)
 
 
+class GroupMatches(Matches):
+    """Matches of groups of queries: group_index, query_index, fingerprint, id (in a store with ids), distance and
+    query_count."""
+
+    @property
+    def group_index(self) -> Words:
+        """The number of the group, from 0: uint64, shape (n,), ascending."""
+        return self.columns["group_index"]
+
+    @property
+    def query_index(self) -> Words:
+        """The index of the query of the group that is nearest to the record: uint64, shape (n,)."""
+        return self.columns["query_index"]
+
+    @property
+    def query_count(self) -> Words:
+        """How many queries of the group are within the distance of the record: uint64, shape (n,)."""
+        return self.columns["query_count"]
+
+
 class StreamMatches(Matches):
     """Matches of a stream: the columns query (the fingerprint that was looked for), fingerprint, id and distance."""
 

@@ -48,6 +48,7 @@ from sstore._columns import (
     Buffers,
     Clusters,
     FoundRecords,
+    GroupMatches,
     Matches,
     Pairs,
     QueryMatches,
@@ -57,6 +58,7 @@ from sstore._columns import (
 )
 from sstore._doubt import SkipBad, bad_rows_of
 from sstore._errors import ArgumentError, error_of, text
+from sstore._groups import group_numbers, merged
 from sstore._native import ffi, lib
 from sstore._near import Stored
 from sstore._rows import all_names, check_names, taken
@@ -833,6 +835,53 @@ class Store:
             ),
             batch_size,
         )
+
+    def query_groups(
+        self,
+        fingerprints: ArrayLike,
+        groups: Union[ArrayLike, StringsLike, None] = None,
+        distance: Optional[int] = None,
+        *,
+        limit: Optional[int] = None,
+        ids: Optional[IdRange] = None,
+        exclude_self: bool = False,
+        threads: int = 0,
+        names: bool = False,
+        progress: ProgressOption = False,
+    ) -> GroupMatches:
+        """The records near groups of fingerprints, such as the rotations of a picture or the frames of a clip.
+
+        A group is answered as one: it finds each record once, at its smallest distance.
+
+        Args:
+            fingerprints: n of them, as query_batch() takes them.
+            groups: n numbers or strings, such as the ids of documents: consecutive fingerprints with the same one are a
+                group. None: all fingerprints are one.
+            limit: only the first records of each group, at least 1; None: all.
+            exclude_self: leave out the records whose id is the number of the group.
+
+        The other arguments and the errors are those of query_batch().
+
+        Returns:
+            The columns group_index (uint64, from 0), query_index (uint64, of the nearest fingerprint), fingerprint, id,
+            with names=True name, distance, and query_count (uint64): how many of the group are within the distance. The
+            matches come in the order of the groups, those of one group ascending by distance, fingerprint and id.
+        """
+        naming, near = self._naming(names, is_single=True), self._own_or(distance)
+        queries = taken(fingerprints, "fingerprints", self._words, bad_rows_of(False)).fingerprints
+        numbers = group_numbers(groups, len(queries))
+        if flag_of(exclude_self, "exclude_self") and groups is None:
+            raise ArgumentError("exclude_self: expected groups, whose numbers are ids")
+        found = self.query_batch(
+            queries,
+            near,
+            limit=limit,
+            ids=ids,
+            exclude_ids=groups if exclude_self else None,  # type: ignore[arg-type]
+            threads=threads,
+            progress=progress,
+        )
+        return GroupMatches(naming(merged(found, queries, numbers, near, limit).columns))
 
     def explain(self, fingerprint: Fingerprint, distance: Optional[int] = None) -> list[TableExplanation]:
         """What a query reads in each table, and what it was expected to read. The arguments are those of query()."""
