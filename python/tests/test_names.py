@@ -135,13 +135,13 @@ def test_results(folder: pathlib.Path, rng: np.random.Generator) -> None:
                 (store.query(int(fps[0]), 20, names=True), store.query(int(fps[0]), 20)),
                 (store.nearest(int(fps[0]), limit=9, names=True), store.nearest(int(fps[0]), limit=9)),
                 (store.query_batch(fps, names=True), store.query_batch(fps)),
-                (store.query_groups(fps, ids, names=True), store.query_groups(fps, ids)),
                 (store.get(ids[:30], names=True), store.get(ids[:30])),
                 (store.records(names=True), store.records()),
                 (store.pairs(names=True), store.pairs()),
                 (store.clusters(names=True), store.clusters()),
                 (store.join(bare, names=True), store.join(bare)),
                 (bare.join(store, names=True), bare.join(store)),
+                (store.query_groups(fps, ids, names=True), store.query_groups(fps, ids)),
             ]
             for with_names, without in results:
                 columns = dict(with_names.columns)
