@@ -584,9 +584,50 @@ static void test_few_blocks(void **state)
     testing_done();
 }
 
+/* Every other fingerprint has one id more than the one before it, the others have ids for many blocks: so the ids of
+ * some end where a block does, and the next block is full of others. No id of a fingerprint passes a filter of larger
+ * ones. */
+static void test_ids_that_end_a_block(void **state)
+{
+    const char *path = scratch_path("ends");
+    const uint64_t few = 150, many = 100, apart = UINT64_C(1) << 40;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
+    sstore_id_filter filter = SSTORE_ID_FILTER_INIT;
+    sstore_builder *builder;
+    sstore_error error;
+    uint64_t count;
+    (void)state;
+    options.block_bytes = 256;
+    assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
+    for (uint64_t fingerprint = 0; fingerprint < 2 * few; fingerprint++)
+        for (uint64_t i = 0; i <= (fingerprint % 2 == 0 ? fingerprint / 2 : many); i++) {
+            const uint64_t id = i * apart;
+            assert_ok(sstore_builder_add(builder, &fingerprint, &id, 1, &error), &error);
+        }
+    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
+    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    sstore_cursor *cursor = store_must_cursor(store);
+    for (uint64_t i = 0; i < few; i++) {
+        const uint64_t fingerprint = 2 * i;
+        filter.min_id = i * apart;
+        assert_ok(sstore_cursor_set_filter(cursor, &filter, &error), &error);
+        assert_ok(sstore_query_columns(cursor, &fingerprint, 0, NULL, 0, &count, &error), &error);
+        assert_int_equal(count, 1);
+        filter.min_id = i * apart + 1;
+        assert_ok(sstore_cursor_set_filter(cursor, &filter, &error), &error);
+        assert_ok(sstore_query_columns(cursor, &fingerprint, 0, NULL, 0, &count, &error), &error);
+        assert_int_equal(count, 0);
+    }
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+    scratch_remove(path);
+    testing_done();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_random_stores, testing_teardown),
+                                       cmocka_unit_test_teardown(test_ids_that_end_a_block, testing_teardown),
                                        cmocka_unit_test_teardown(test_few_blocks, testing_teardown)};
     rng_start_run();
     return cmocka_run_group_tests_name("hot fingerprints", tests, NULL, NULL);

@@ -240,10 +240,12 @@ static sstore_status open_ids(ss_rank_ids *ids, uint64_t number, sstore_error *e
     return SSTORE_OK;
 }
 
-/* Whether the rank has more ids after the open block, which begin the next one. */
+/* Whether the rank has more ids after the open block, which begin the next one. A block without ids of the rank, the
+ * one behind its last, may end in another rank that goes on. */
 static void set_next_block(ss_rank_ids *ids)
 {
-    ids->next_block = ids->end == ids->block.count && ids->block.continued ? ids->number + 1 : UINT64_MAX;
+    const bool goes_on = ids->begin < ids->end && ids->end == ids->block.count && ids->block.continued;
+    ids->next_block = goes_on ? ids->number + 1 : UINT64_MAX;
 }
 
 sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *error)
