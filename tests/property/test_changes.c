@@ -1,8 +1,9 @@
 /*
- * test_changes.c - records of 1 to 16 words are added, replaced and removed in random steps, beside a set of the
- * records that the store must have: data of all kinds, skewed and constant words. After each step every way of reading
- * must give this set. An older handle must still show its records, lost directories are rebuilt, shards are merged, and
- * compacting must give the same bytes as a build of the records.
+ * test_changes.c - records of 1 to 16 words are added, inserted if new, replaced and removed in random steps, beside a
+ * set of the records that the store must have: data of all kinds, skewed and constant words. After each step every way
+ * of reading must give this set, and a thread that reads meanwhile must find what was published. An older handle must
+ * still show its records, lost directories are rebuilt, shards are merged, and compacting must give the same bytes as a
+ * build of the records.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "support/iterate.h"
 #include "support/lost_directory.h"
 #include "support/name_of_id.h"
+#include "support/reader_beside.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
@@ -47,6 +49,7 @@ typedef struct living {
     bool crawls; /* small steps in a large store, compacted only by tiers */
     sstore *old; /* a handle on an earlier state, or NULL */
     record_set old_truth;
+    store_states states; /* that the current step may publish */
     char text[500];
 } living;
 
@@ -244,6 +247,148 @@ static void remove_some(living *self)
     record_set_free(&names);
 }
 
+/* ----- records that are inserted if new ----- */
+
+typedef struct insertion {
+    living *self;
+    sstore_dedup *dedup;
+    record_set records; /* that are offered, one after the other */
+    size_t next;        /* the one that is answered next */
+    uint32_t distance;
+    bool assigned;
+    uint64_t name_id; /* the id of its name, if ids are assigned */
+} insertion;
+
+static size_t count_near(const record_set *truth, const uint64_t *fingerprint, uint32_t distance)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < truth->count; i++)
+        count += fingerprint_distance(record_set_at(truth, i), fingerprint, truth->words) <= distance;
+    return count;
+}
+
+static int check_answer(void *context, const sstore_dedup_answer *answer)
+{
+    insertion *to = context;
+    living *self = to->self;
+    const uint64_t *fingerprint = record_set_at(&to->records, to->next);
+    const size_t near = count_near(&self->truth, fingerprint, to->distance);
+    uint64_t id = to->records.ids[to->next++];
+    if (to->assigned)
+        id = self->has_names ? to->name_id : self->next_id;
+    assert_memory_equal(answer->fingerprint, fingerprint, self->maker.words * sizeof *fingerprint);
+    assert_int_equal(answer->match_count, near);
+    assert_int_equal(answer->is_new, near == 0);
+    if (near > 0)
+        return 0;
+    assert_int_equal(answer->id, id);
+    record_set_put(&self->truth, fingerprint, id);
+    store_states_note_one(&self->states, fingerprint, self->maker.words, id);
+    if (id >= self->next_id && id < UINT64_MAX)
+        self->next_id = id + 1;
+    return 0;
+}
+
+/* The smallest id of a record with the name of an id, or the next one. The names of the first records are `stored`. */
+static uint64_t id_of_name(const living *self, uint64_t named, const sstore_name *stored, size_t stored_count)
+{
+    static char wanted_buffer[ID_NAME_CAPACITY], buffer[ID_NAME_CAPACITY];
+    const sstore_name wanted = id_name(self->names, run_seed, named, wanted_buffer);
+    uint64_t min = self->next_id;
+    for (size_t i = 0; i < self->truth.count; i++) {
+        const uint64_t id = self->truth.ids[i];
+        const sstore_name name = i < stored_count ? stored[i] : id_name(self->names, run_seed, id, buffer);
+        if (name.size == wanted.size && memcmp(name.bytes, wanted.bytes, name.size) == 0 &&
+            (id < min || min == self->next_id))
+            min = id;
+    }
+    return min;
+}
+
+/* Offer records to `end`. */
+static void offer(insertion *to, size_t end)
+{
+    const living *self = to->self;
+    const size_t begin = to->next, count = end - begin;
+    const uint64_t *fingerprints = record_set_at(&to->records, begin), *all_ids = to->records.ids + begin;
+    const uint64_t *ids = self->ids != IDS_NONE && !to->assigned ? all_ids : NULL;
+    sstore_error error = {.status = SSTORE_OK};
+    if (!self->has_names) {
+        assert_ok(sstore_dedup_insert(to->dedup, fingerprints, ids, count, NULL, check_answer, to, &error), &error);
+    } else {
+        sstore_name *names = id_names(self->names, run_seed, all_ids, count);
+        assert_ok(sstore_dedup_insert_named(to->dedup, fingerprints, ids, names, count, NULL, check_answer, to, &error),
+                  &error);
+        free(names);
+    }
+    assert_int_equal(to->next, end);
+}
+
+/* Offer records with names, which the store gives ids: half of them are names of records, the others are new. */
+static void offer_by_name(insertion *to)
+{
+    living *self = to->self;
+    const size_t stored_count = self->truth.count;
+    sstore_name *stored = id_names(self->names, run_seed, self->truth.ids, stored_count);
+    for (size_t i = 0; i < to->records.count; i++) {
+        const bool is_known = self->truth.count > 0 && rng_one_in(&self->random, 2);
+        const uint64_t named = is_known ? self->truth.ids[rng_below(&self->random, self->truth.count)] : self->next_id;
+        to->records.ids[i] = named;
+        to->name_id = id_of_name(self, named, stored, stored_count);
+        offer(to, i + 1);
+    }
+    free(stored);
+}
+
+/* Returns whether what is new is published at last, and not before. */
+static bool open_insertion(insertion *to)
+{
+    living *self = to->self;
+    sstore_error error = {.status = SSTORE_OK};
+    const sstore_write_options as_built = make_options(self);
+    sstore_write_options options = options_to_dedup(&as_built);
+    options.no_compact = stays_apart(self);
+    options.check_ids = rng_one_in(&self->random, 2);
+    options.publish_every = rng_one_in(&self->random, 3) ? rng_between(&self->random, 1, 40) : UINT64_MAX;
+    to->distance = (uint32_t)rng_below(&self->random, self->maker.distance + 1);
+    options.distance = to->distance;
+    assert_ok(sstore_dedup_open(self->path, &options, &to->dedup, &error), &error);
+    return options.publish_every == UINT64_MAX;
+}
+
+static void insert_some(living *self)
+{
+    insertion to = {.self = self, .assigned = ids_are_assigned(self)};
+    const size_t before = self->truth.count, max = to.assigned && self->has_names ? 40 : 300,
+                 count = choose_count(self);
+    const uint64_t next_id = self->next_id;
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_change change = SSTORE_CHANGE_INIT;
+    to.records = choose_records(self, count < max ? count : max, false);
+    const bool at_last = open_insertion(&to);
+    if (to.assigned && self->has_names) {
+        offer_by_name(&to);
+    } else {
+        offer(&to, to.records.count / 3);
+        offer(&to, to.records.count);
+    }
+    if (at_last && rng_one_in(&self->random, 10)) { /* what waits is lost */
+        self->truth.count = before;
+        self->states.count = 1;
+        self->next_id = next_id;
+    } else {
+        assert_ok(sstore_dedup_publish(to.dedup, &change, &error), &error);
+        assert_int_equal(change.added_count, self->truth.count - before);
+    }
+    sstore_dedup_close(to.dedup);
+    record_set_sort(&self->truth);
+    if (change.added_count > 0)
+        check_change(self, &change);
+    record_set_free(&to.records);
+}
+
+/* ----- records that replace others ----- */
+
 /* Whether one of `names` is the name of each id of `records`. */
 static bool *names_met(const living *self, const record_set *records, const record_set *names)
 {
@@ -422,13 +567,17 @@ static void reindex(living *self)
     file_list_free(&files);
 }
 
-static void step(living *self)
+#define REINDEX 8u /* readers meet directories that are lost */
+
+static void run_step(living *self, uint64_t what)
 {
-    switch (rng_below(&self->random, self->ids == IDS_NONE ? 10 : 12)) {
+    switch (what) {
+    case 13:
+    case 12: replace_some(self); break;
     case 11:
-    case 10: replace_some(self); break;
+    case 10: insert_some(self); break;
     case 9: shard_and_merge(self); break;
-    case 8: reindex(self); break;
+    case REINDEX: reindex(self); break;
     case 0: compact(self, self->crawls ? SSTORE_COMPACTION_TIERS : SSTORE_COMPACTION_ALL); break;
     case 1: compact(self, SSTORE_COMPACTION_TIERS); break;
     case 2:
@@ -436,6 +585,21 @@ static void step(living *self)
     case 4: remove_some(self); break;
     default: add_some(self); break;
     }
+}
+
+/* Returns how often a reader beside read the store. */
+static uint64_t step(living *self)
+{
+    const uint64_t what = rng_below(&self->random, self->ids == IDS_NONE ? 12 : 14);
+    reader_beside *reader = NULL;
+    self->states.count = 0;
+    store_states_note(&self->states, &self->truth);
+    if (what != REINDEX && rng_one_in(&self->random, 3))
+        reader = reader_beside_start(self->path, self->maker.words, self->ids != IDS_NONE, self->has_names, self->names,
+                                     run_seed);
+    run_step(self, what);
+    store_states_note(&self->states, &self->truth);
+    return reader != NULL ? reader_beside_stop(reader, &self->states) : 0;
 }
 
 /* ----- reading ----- */
@@ -451,12 +615,37 @@ static uint32_t choose_distance(living *self)
     }
 }
 
-static void check_query(living *self, sstore_cursor *cursor, const record_set *truth, const uint64_t *query,
+/* Let a cursor find only the records of some ids. Returns those of `truth`, or all of them. */
+static record_set filter_some(living *self, sstore_cursor *cursor, const record_set *truth)
+{
+    sstore_id_filter filter = SSTORE_ID_FILTER_INIT;
+    sstore_error error = {.status = SSTORE_OK};
+    record_set allowed = record_set_new(truth->words);
+    const bool filters = self->ids != IDS_NONE && truth->count > 0 && rng_one_in(&self->random, 3);
+    uint64_t one = 0, other = 0;
+    if (filters) {
+        one = truth->ids[rng_below(&self->random, truth->count)];
+        other = truth->ids[rng_below(&self->random, truth->count)];
+        filter.min_id = one < other ? one : other;
+        filter.max_id = one < other ? other : one;
+        filter.excluded_ids = rng_one_in(&self->random, 2) ? &one : NULL;
+    }
+    assert_ok(sstore_cursor_set_filter(cursor, filters ? &filter : NULL, &error), &error);
+    for (size_t i = 0; i < truth->count; i++)
+        if (truth->ids[i] >= filter.min_id && truth->ids[i] <= filter.max_id &&
+            (filter.excluded_ids == NULL || truth->ids[i] != *filter.excluded_ids))
+            record_set_append(&allowed, truth, i, i + 1);
+    return allowed;
+}
+
+static void check_query(living *self, sstore_cursor *cursor, const record_set *all, const uint64_t *query,
                         uint32_t distance)
 {
     const uint32_t words = self->maker.words;
     matches got = {.words = words}, wanted = got;
     sstore_error error = {.status = SSTORE_OK};
+    record_set allowed = filter_some(self, cursor, all);
+    const record_set *truth = &allowed;
     if (rng_one_in(&self->random, 4)) {
         record_set_nearest(truth, query, distance, &wanted);
         assert_ok(store_nearest(cursor, query, distance, store_collect, &got, &error), &error);
@@ -468,6 +657,7 @@ static void check_query(living *self, sstore_cursor *cursor, const record_set *t
     assert_true(matches_equal(&got, &wanted));
     matches_free(&got);
     matches_free(&wanted);
+    record_set_free(&allowed);
 }
 
 static void check_queries(living *self, sstore *store, const record_set *truth)
@@ -745,6 +935,7 @@ static void begin_life(living *self, uint64_t number)
 static void end_life(living *self)
 {
     sstore_close(self->old);
+    store_states_free(&self->states);
     record_set_free(&self->old_truth);
     record_set_free(&self->truth);
     record_set_free(&self->pool);
@@ -754,7 +945,7 @@ static void end_life(living *self)
 static void test_random_changes(void **state)
 {
     const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_slow() ? SLOW_CASES : CASES);
-    uint64_t steps = 0;
+    uint64_t steps = 0, readings = 0;
     for (uint64_t i = 0; i < cases; i++) {
         living self = {.old = NULL};
         begin_life(&self, i);
@@ -762,14 +953,16 @@ static void test_random_changes(void **state)
         const uint64_t max = self.crawls ? MAX_CRAWLED_STEPS : self.maker.words == 1 ? MAX_STEPS : MAX_WIDE_STEPS;
         for (uint64_t left = rng_between(&self.random, 1, max); left > 0; left--, steps++) {
             testing_doing("%s, %" PRIu64 " steps before the last", self.text, left);
-            step(&self);
+            readings += step(&self);
             if (!self.crawls || left % 4 == 1)
                 check_all(&self);
         }
         check_fresh_build(&self);
         end_life(&self);
     }
-    testing_figure("%" PRIu64 " stores of 64 to 1,024 bits, with %" PRIu64 " changes, like brute force", cases, steps);
+    testing_figure("%" PRIu64 " stores of 64 to 1,024 bits, with %" PRIu64
+                   " changes, like brute force; readers beside read them %" PRIu64 " times",
+                   cases, steps, readings);
     testing_done();
 }
 
