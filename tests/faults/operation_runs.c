@@ -61,7 +61,8 @@ sstore_status run_remove(const operation *self, uint32_t threads, sstore_error *
     return store_remove(self->path, &options, self->first.fingerprints, self->first.ids, REMOVED, NULL, error);
 }
 
-sstore_status run_remove_ids(const operation *self, uint32_t threads, sstore_error *error)
+/* Remove records by their ids, or by the names of these. */
+static sstore_status remove_keys(const operation *self, const sstore_name *names, uint32_t threads, sstore_error *error)
 {
     const sstore_write_options as_built = build_options(self, threads);
     const sstore_write_options options = options_to_remove(&as_built);
@@ -69,11 +70,26 @@ sstore_status run_remove_ids(const operation *self, uint32_t threads, sstore_err
     sstore_status status = sstore_remover_create(self->path, &options, &remover, error);
     if (status != SSTORE_OK)
         return status;
-    status = sstore_remover_remove(remover, NULL, self->first.ids, REMOVED, error);
+    status = names != NULL ? sstore_remover_remove_named(remover, names, REMOVED, error)
+                           : sstore_remover_remove(remover, NULL, self->first.ids, REMOVED, error);
     if (status == SSTORE_OK)
         return sstore_remover_finish(remover, NULL, error);
     sstore_remover_abort(remover);
     return status;
+}
+
+sstore_status run_remove_ids(const operation *self, uint32_t threads, sstore_error *error)
+{
+    return remove_keys(self, NULL, threads, error);
+}
+
+sstore_status run_remove_names(const operation *self, uint32_t threads, sstore_error *error)
+{
+    char buffers[REMOVED][100];
+    sstore_name names[REMOVED];
+    for (size_t i = 0; i < REMOVED; i++)
+        names[i] = store_name_of(self->first.ids[i], buffers[i]);
+    return remove_keys(self, names, threads, error);
 }
 
 sstore_status run_replace_records(const operation *self, uint32_t threads, sstore_error *error)
@@ -91,6 +107,16 @@ sstore_status run_compact(const operation *self, uint32_t threads, sstore_error 
     const sstore_write_options as_built = build_options(self, threads);
     const sstore_write_options options = options_to_compact(&as_built);
     return sstore_compact(self->path, SSTORE_COMPACTION_ALL, &options, NULL, error);
+}
+
+/* Replace the store by a merge of the one that was saved. */
+sstore_status run_merge(const operation *self, uint32_t threads, sstore_error *error)
+{
+    const sstore_write_options as_built = build_options(self, threads);
+    sstore_write_options options = options_to_merge(&as_built);
+    const char *const inputs[] = {self->saved};
+    options.replace = true;
+    return sstore_merge(self->path, inputs, 1, &options, NULL, error);
 }
 
 sstore_status run_reindex(const operation *self, uint32_t threads, sstore_error *error)
@@ -245,7 +271,7 @@ static int check_id(void *context, const sstore_match *record)
     return 0;
 }
 
-static int check_name(void *context, size_t index, uint64_t id, const sstore_name *name)
+int run_count_name(void *context, size_t index, uint64_t id, const sstore_name *name)
 {
     char buffer[100];
     const sstore_name wanted = store_name_of(id, buffer);
@@ -261,7 +287,7 @@ static sstore_status check_names(const operation *self, sstore_cursor *cursor, s
     size_t count = 0;
     char buffer[100];
     found_ids found = {.self = self};
-    sstore_status status = sstore_names(cursor, self->before.ids, self->before.count, check_name, &count, error);
+    sstore_status status = sstore_names(cursor, self->before.ids, self->before.count, run_count_name, &count, error);
     if (status != SSTORE_OK)
         return status;
     assert_int_equal(count, self->before.count);

@@ -74,7 +74,9 @@ static void make(operation *self, uint64_t seed)
     scratch_remove(self->path);
     if (self->run != run_build)
         must(self, run_build);
-    const bool has_rest = self->run == run_compact || self->run == run_read_memory || self->run == run_reindex;
+    const bool has_rest = self->run == run_compact || self->run == run_merge || self->run == run_read_memory ||
+                          self->run == run_reindex;
+    const bool removes = self->run == run_remove || self->run == run_remove_ids || self->run == run_remove_names;
     if (has_rest) {
         must(self, run_add);
         must(self, run_remove);
@@ -87,11 +89,11 @@ static void make(operation *self, uint64_t seed)
     }
     self->before = record_set_of_data(has_rest ? &rest_of_both : &self->first);
     count_near(self);
-    self->after = record_set_of_data(has_rest || self->run == run_replace_records             ? &rest_of_both
-                                     : self->run == run_replace                               ? &self->second
-                                     : self->run == run_add || self->run == run_dedup         ? &both
-                                     : self->run == run_remove || self->run == run_remove_ids ? &rest
-                                                                                              : &self->first);
+    self->after = record_set_of_data(has_rest || self->run == run_replace_records     ? &rest_of_both
+                                     : self->run == run_replace                       ? &self->second
+                                     : self->run == run_add || self->run == run_dedup ? &both
+                                     : removes                                        ? &rest
+                                                                                      : &self->first);
     data_free(&both);
 }
 
@@ -115,6 +117,8 @@ void operations_make(uint64_t seed, operation operations[OPERATION_COUNT])
         {.name = "read-memory", .run = run_read_memory},
         {.name = "join", .run = run_join},
         {.name = "build-named", .run = run_build, .writes = true, .names = true},
+        {.name = "remove-names", .run = run_remove_names, .writes = true, .names = true},
+        {.name = "merge-named", .run = run_merge, .writes = true, .names = true},
         {.name = "compact-named", .run = run_compact, .writes = true, .names = true},
         {.name = "reindex-named", .run = run_reindex, .writes = true, .mends = true, .names = true},
         {.name = "add-merged-named", .run = run_add, .writes = true, .merges = true, .names = true},
@@ -140,6 +144,8 @@ void operations_make_wide(uint64_t seed, operation operations[WIDE_OPERATION_COU
         {.name = "reindex-wide", .run = run_reindex, .writes = true, .mends = true},
         {.name = "dedup-wide", .run = run_dedup, .writes = true, .id_index = true},
         {.name = "add-merged-wide", .run = run_add, .writes = true, .merges = true},
+        {.name = "compact-wide-named", .run = run_compact, .writes = true, .names = true},
+        {.name = "replace-wide-named", .run = run_replace_records, .writes = true, .names = true},
         {.name = "read-wide", .run = run_read_and_stream, .id_index = true},
         {.name = "read-memory-wide", .run = run_read_memory},
     };
@@ -191,6 +197,16 @@ void operation_set_stage(const operation *self)
 }
 
 /* ----- states ----- */
+
+static void check_names(const sstore *store, const record_set *truth)
+{
+    sstore_cursor *cursor = store_must_cursor(store);
+    sstore_error error;
+    size_t found = 0;
+    assert_ok(sstore_names(cursor, truth->ids, truth->count, run_count_name, &found, &error), &error);
+    assert_int_equal(found, truth->count);
+    sstore_cursor_free(cursor);
+}
 
 static bool holds(const sstore *store, const record_set *truth)
 {
@@ -274,6 +290,8 @@ store_state operation_check(const operation *self)
     assert_ok(sstore_stat(store, &facts, &error), &error);
     const bool is_after = facts.record_count == self->after.count; /* since it opens, it was repaired */
     assert_true(holds(store, is_after ? &self->after : &self->before));
+    if (self->names)
+        check_names(store, is_after ? &self->after : &self->before);
     sstore_close(store);
     return is_after ? STORE_AFTER : STORE_BEFORE;
 }

@@ -35,12 +35,12 @@ struct operation {
 };
 
 /* Make the operations, with their stores in scratch folders. */
-#define OPERATION_COUNT 23u
+#define OPERATION_COUNT 25u
 void operations_make(uint64_t seed, operation operations[OPERATION_COUNT]);
 void operations_free(operation operations[OPERATION_COUNT]);
 
 /* Those of them that stores of several words have, on such a store. Until they are freed, widened_words is set. */
-#define WIDE_OPERATION_COUNT 11u
+#define WIDE_OPERATION_COUNT 13u
 void operations_make_wide(uint64_t seed, operation operations[WIDE_OPERATION_COUNT]);
 void operations_free_wide(operation operations[WIDE_OPERATION_COUNT]);
 
