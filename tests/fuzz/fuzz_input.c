@@ -1,6 +1,6 @@
 /*
- * fuzz_input.c - any bytes as an input in any format, compressed or not. In whatever batches and threads it is read,
- * the records, the exit code and the message are the same.
+ * fuzz_input.c - any bytes as an input in any format, compressed or not, with names or without. In whatever batches and
+ * threads it is read, the records, the exit code and the message are the same.
  *   1 byte: format, compression and width; 1 byte: how lines are read, and whether another byte says more about it;
  *   then the input
  */
@@ -22,24 +22,39 @@ typedef struct outcome {
     int code;
     uint64_t count;
     uint32_t words; /* of a fingerprint */
-    bool has_ids;
-    uint64_t fingerprints[MAX_WORDS], ids[MAX_RECORDS];
+    bool has_ids, has_names;
+    uint64_t fingerprints[MAX_WORDS], ids[MAX_RECORDS]; /* or hashes of names */
     char message[MAX_MESSAGE];
 } outcome;
+
+/* FNV-1a. */
+static uint64_t hash_of(const sstore_name *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    FUZZ_CHECK(name->size > 0 && name->size <= SSTORE_MAX_NAME_BYTES);
+    for (size_t i = 0; i < name->size; i++) {
+        FUZZ_CHECK(name->bytes[i] != '\0' && name->bytes[i] != '\n');
+        hash = (hash ^ (uint8_t)name->bytes[i]) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
 
 static int keep(void *context, const record_batch *batch)
 {
     outcome *to = context;
     FUZZ_CHECK(batch->count > 0 && batch->words > 0 && batch->words <= SSTORE_MAX_WORDS);
-    FUZZ_CHECK(to->count == 0 || (to->has_ids == batch->has_ids && to->words == batch->words));
+    FUZZ_CHECK(to->count == 0 ||
+               (to->has_ids == batch->has_ids && to->has_names == batch->has_names && to->words == batch->words));
+    FUZZ_CHECK(!batch->has_ids || !batch->has_names);
     to->has_ids = batch->has_ids;
+    to->has_names = batch->has_names;
     to->words = batch->words;
     for (size_t i = 0; i < batch->count; i++, to->count++) {
         const uint64_t *fingerprint = batch->fingerprints + batch->words * i;
         for (size_t j = 0; j < batch->words && batch->words * to->count + j < MAX_WORDS; j++)
             to->fingerprints[batch->words * to->count + j] = fingerprint[j];
         if (to->count < MAX_RECORDS)
-            to->ids[to->count] = batch->has_ids ? batch->ids[i] : 0;
+            to->ids[to->count] = batch->has_ids ? batch->ids[i] : batch->has_names ? hash_of(&batch->names[i]) : 0;
     }
     return 0;
 }
@@ -74,7 +89,7 @@ static void check_same(const outcome *left, const outcome *right)
     /* How much a decoder gives before it finds damage depends on how much it was asked for at once. */
     if (is_damaged(left) || is_damaged(right))
         return;
-    FUZZ_CHECK(left->count == right->count && left->has_ids == right->has_ids);
+    FUZZ_CHECK(left->count == right->count && left->has_ids == right->has_ids && left->has_names == right->has_names);
     FUZZ_CHECK(strcmp(left->message, right->message) == 0);
 }
 
@@ -95,6 +110,20 @@ static void choose_forms(fuzz_input *input, input_options *options)
     }
 }
 
+/* Lines with names, or of names alone. */
+static void choose_names(uint64_t lines, input_options *options)
+{
+    static const char *const columns[] = {"fingerprint,id", "name,fingerprint", "fingerprint,-,name", "id,fingerprint"};
+    line_fault fault;
+    options->lines.has_names = true;
+    options->lines.are_ids = options->lines.are_names = (lines & 2) != 0;
+    options->lines.radix = (radix_form)((lines >> 5) % 4);
+    if ((lines & 4) == 0)
+        return;
+    options->columns = columns[lines / 8 % 4];
+    FUZZ_CHECK(line_format_set_columns(&options->lines, options->columns, &fault));
+}
+
 /* Returns the width that records must have, in words, or 0. */
 static uint32_t choose_options(fuzz_input *input, input_options *options)
 {
@@ -102,10 +131,17 @@ static uint32_t choose_options(fuzz_input *input, input_options *options)
     static const char *const columns[] = {"fingerprint,id", "fingerprint", "id,fingerprint", "-,fingerprint,-"};
     line_fault fault;
     const uint64_t kind = fuzz_take(input, 1), lines = fuzz_take(input, 1);
-    options->format = (input_format)(kind % 8 % INPUT_FORMAT_COUNT);
+    const bool has_names = kind % 8 >= INPUT_FORMAT_COUNT;
+    options->format = (input_format)(kind % 8);
+    if (has_names)
+        options->format = kind % 8 == INPUT_FORMAT_COUNT ? INPUT_TEXT : INPUT_JSONL;
     options->compression = (compression)(kind / 8 % (COMPRESSION_ZSTD + 1));
     if (!compression_check(options->compression, &fault))
         options->compression = COMPRESSION_NONE;
+    if (has_names) {
+        choose_names(lines, options);
+        return options->lines.are_names ? 1 : widths[kind / 32 % 8];
+    }
     options->lines.radix = (radix_form)((lines & 1) + (lines >> 5) % 4);
     options->lines.ignore_ids = (lines & 2) != 0;
     if ((lines & 4) != 0)

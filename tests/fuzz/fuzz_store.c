@@ -18,6 +18,7 @@
 
 #define MAX_REPORTED 200000u /* then callbacks stop the call */
 #define QUERIES 3u
+#define GIVEN 16u /* records, ids or names that a change is given */
 
 typedef struct session {
     const edited_store *made;
@@ -104,6 +105,29 @@ static void query(session *self, sstore_cursor *cursor)
     check_status(sstore_explain(cursor, query_of(self, self->query), 2, take_explanation, self, &error), &error);
 }
 
+static int take_allowed(void *context, const sstore_match *match)
+{
+    FUZZ_CHECK(match->id > 0 && match->id <= 1000 && match->id != 17);
+    return take_one_match(context, match);
+}
+
+/* Queries that find only the records of some ids. */
+static void query_some(session *self, sstore_cursor *cursor)
+{
+    static const uint64_t excluded = 17;
+    sstore_id_filter filter = SSTORE_ID_FILTER_INIT;
+    sstore_error error;
+    filter.min_id = 1;
+    filter.max_id = 1000;
+    filter.excluded_ids = &excluded;
+    FUZZ_CHECK(sstore_cursor_set_filter(cursor, &filter, &error) == SSTORE_OK);
+    self->query = 0;
+    self->distance = 40;
+    self->reported = 0;
+    check_status(sstore_query(cursor, query_of(self, 0), self->distance, take_allowed, self, &error), &error);
+    FUZZ_CHECK(sstore_cursor_set_filter(cursor, NULL, &error) == SSTORE_OK);
+}
+
 static int take_record_of_id(void *context, const sstore_match *record)
 {
     FUZZ_CHECK(record->query_index < 4 && record->distance == 0);
@@ -139,6 +163,8 @@ static void get(session *self, sstore_cursor *cursor)
     self->reported = 0;
     if (facts.has_ids)
         check_status(sstore_get(cursor, ids, 4, take_record_of_id, self, &error), &error);
+    if (facts.has_ids)
+        query_some(self, cursor);
     if (facts.has_names)
         get_named(self, cursor, ids, 4);
 }
@@ -272,7 +298,20 @@ static void check_written(sstore_status status, const sstore_error *error)
         check_status(status, error);
 }
 
-static void remove_ids(const session *self, const uint64_t *ids, size_t count)
+static const uint64_t given_ids[GIVEN] = {0, 1, 2, 3, 4, 5, 6, 7, UINT64_MAX};
+
+/* The names of the given ids. */
+static const sstore_name *given_names(void)
+{
+    static char buffers[GIVEN][100];
+    static sstore_name names[GIVEN];
+    for (size_t i = 0; i < GIVEN; i++)
+        names[i] = store_name_of(given_ids[i], buffers[i]);
+    return names;
+}
+
+/* Remove the records of some ids, or of some names. */
+static void remove_keys(const session *self, bool by_name)
 {
     const sstore_write_options as_built = build_options(self->words);
     const sstore_write_options options = options_to_remove(&as_built);
@@ -282,7 +321,8 @@ static void remove_ids(const session *self, const uint64_t *ids, size_t count)
     check_written(status, &error);
     if (status != SSTORE_OK)
         return;
-    status = sstore_remover_remove(remover, NULL, ids, count, &error);
+    status = by_name ? sstore_remover_remove_named(remover, given_names(), GIVEN, &error)
+                     : sstore_remover_remove(remover, NULL, given_ids, GIVEN, &error);
     check_written(status, &error);
     if (status == SSTORE_OK)
         check_written(sstore_remover_finish(remover, NULL, &error), &error);
@@ -290,26 +330,57 @@ static void remove_ids(const session *self, const uint64_t *ids, size_t count)
         sstore_remover_abort(remover);
 }
 
-static void change(session *self, bool removes, bool by_ids)
+static void remove_records(const session *self)
 {
     const sstore_write_options as_built = build_options(self->words);
-    const sstore_write_options add = options_to_add(&as_built);
-    const sstore_write_options remove = options_to_remove(&as_built);
+    const sstore_write_options options = options_to_remove(&as_built);
     sstore_error error;
-    static const uint64_t ids[16] = {0, 1, 2, 3, 4, 5, 6, 7, UINT64_MAX};
-    stores_are_named = self->made->has_names;
-    if (by_ids)
-        remove_ids(self, ids, 16);
+    check_written(store_remove(self->path, &options, self->made->queries, NULL, GIVEN, NULL, &error), &error);
+}
+
+/* Add records, in place of those of their ids or names if `replaces`. Without ids, names tell them. */
+static void add(const session *self, bool replaces, bool with_ids)
+{
+    const sstore_write_options as_built = build_options(self->words);
+    sstore_write_options options = options_to_add(&as_built);
+    const uint64_t *ids = with_ids ? given_ids : NULL;
+    sstore_builder *builder;
+    sstore_error error;
+    options.replace_records = replaces;
+    sstore_status status = sstore_builder_create_addition(self->path, &options, &builder, &error);
+    check_written(status, &error);
+    if (status != SSTORE_OK)
+        return;
+    status = self->made->has_names
+                 ? sstore_builder_add_named(builder, self->made->queries, ids, given_names(), GIVEN, &error)
+                 : sstore_builder_add(builder, self->made->queries, ids, GIVEN, &error);
+    check_written(status, &error);
+    if (status == SSTORE_OK)
+        check_written(sstore_builder_finish(builder, NULL, &error), &error);
     else
-        check_written(removes ? store_remove(self->path, &remove, self->made->queries, NULL, 16, NULL, &error)
-                              : store_add(self->path, &add, self->made->queries, ids, 16, NULL, &error),
-                      &error);
-    stores_are_named = false;
+        sstore_builder_abort(builder);
 }
 
 static int take_answer(void *context, const sstore_dedup_answer *answer)
 {
     return enough(context);
+}
+
+/* Insert what is new, with given ids, and then without. */
+static sstore_status insert(session *self, sstore_dedup *dedup, sstore_error *error)
+{
+    const edited_store *made = self->made;
+    const size_t half = GIVEN / 2;
+    const uint64_t *first = made->queries, *second = made->queries + half * self->words;
+    const sstore_name *names = given_names();
+    if (!made->has_names)
+        return sstore_dedup_insert(dedup, first, made->has_ids ? made->queries : NULL, GIVEN, NULL, take_answer, self,
+                                   error);
+    const sstore_status status = sstore_dedup_insert_named(dedup, first, given_ids, names, half, NULL, take_answer,
+                                                           self, error);
+    return status == SSTORE_OK
+               ? sstore_dedup_insert_named(dedup, second, NULL, names, half, NULL, take_answer, self, error)
+               : status;
 }
 
 static void take_in(session *self)
@@ -323,8 +394,7 @@ static void take_in(session *self)
     if (status != SSTORE_OK)
         return;
     self->reported = 0;
-    status = sstore_dedup_insert(dedup, self->made->queries, self->made->has_ids ? self->made->queries : NULL, 16, NULL,
-                                 take_answer, self, &error);
+    status = insert(self, dedup, &error);
     check_written(status, &error);
     if (status == SSTORE_OK)
         check_written(sstore_dedup_publish(dedup, NULL, &error), &error);
@@ -343,22 +413,39 @@ static void merge(session *self)
     scratch_remove(merged);
 }
 
+static void compact(const session *self, bool id_index)
+{
+    const sstore_write_options as_built = build_options(self->words);
+    sstore_write_options options = options_to_compact(&as_built);
+    sstore_error error;
+    options.id_index = id_index;
+    check_written(sstore_compact(self->path, SSTORE_COMPACTION_ALL, &options, NULL, &error), &error);
+}
+
+/* Rebuild all directories. */
+static void reindex(const session *self)
+{
+    sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
+    sstore_error error;
+    options.all = true;
+    check_written(sstore_reindex(self->path, &options, NULL, &error), &error);
+}
+
 /* One of the calls that change the store. The store is removed afterwards. */
 static void write_to(session *self, uint32_t what)
 {
-    const sstore_write_options as_built = build_options(self->words);
-    const sstore_write_options options = options_to_compact(&as_built);
-    sstore_error error;
     switch (what % 16) {
-    case 0: change(self, false, false); break;
-    case 1: change(self, true, false); break;
-    case 2: change(self, true, true); break;
-    case 3: check_written(sstore_compact(self->path, SSTORE_COMPACTION_ALL, &options, NULL, &error), &error); break;
+    case 0: add(self, false, true); break;
+    case 1: remove_records(self); break;
+    case 2: remove_keys(self, false); break;
+    case 3: compact(self, false); break;
     case 4: merge(self); break;
-    case 5:
-        if (self->words == 1)
-            take_in(self);
-        break;
+    case 5: take_in(self); break;
+    case 6: remove_keys(self, true); break;
+    case 7: add(self, true, true); break;
+    case 8: add(self, true, false); break;
+    case 9: compact(self, true); break;
+    case 10: reindex(self); break;
     default: return;
     }
     scratch_remove(self->path);
