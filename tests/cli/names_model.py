@@ -5,6 +5,7 @@
 
 `sstore` is looked up in PATH. Names are hostile: any bytes but zero and newline, up to 64 KiB.
 """
+import itertools
 import json
 import os
 import random
@@ -177,9 +178,43 @@ class Model:
         assert sorted(line.split(b"\t")[2] for line in rows_of(run("clusters", "-k", "2", self.path))) == sorted(
             escape(name) for _, _, name in near)
 
+    def choose_named(self):
+        """Queries of documents, of which each has a name and up to three fingerprints."""
+        chosen = self.rng.sample(sorted(self.records), min(5, len(self.records)))
+        names = {name: fp for fp, _, name in chosen} | {self.make_name(): fp for fp, _, _ in chosen[:2] or [(0, 0, 0)]}
+        return [(fp ^ self.rng.getrandbits(1) << self.rng.randint(0, 63), name)
+                for name, fp in names.items() for _ in range(self.rng.randint(1, 3))]
+
+    def check_named_queries(self):
+        """Queries with names say whose they are, leave out its records, and are groups."""
+        queries = self.choose_named()
+        excludes, grouped = self.rng.random() < 0.7, self.rng.random() < 0.5
+        wanted = []
+        for name, rows in itertools.groupby(queries, lambda query: query[1]):
+            group = [fp for fp, _ in rows]
+            own = min((number for _, number, other in self.records if other == name), default=None)
+            left = [record for record in self.records if not excludes or record[1] != own]
+            for part in [group] if grouped else [[query] for query in group]:
+                for fp, _, other in left:
+                    far = [(query ^ fp).bit_count() for query in part]
+                    if min(far) <= 3:
+                        row = b"%016x\t%016x\t%d\t" % (part[far.index(min(far))], fp, min(far)) + escape(other) + b"\t" + escape(name)
+                        wanted.append(row + b"\t%d" % sum(one <= 3 for one in far) * grouped)
+        data, options = self.as_input(queries)
+        options += ["--exclude-self"] * excludes + ["--group"] * grouped
+        source = self.rng.choice([[], ["--input", "-"]])
+        assert rows_of(run("query", "-k", "3", "--query-ids", *source, *options, self.path, data=data)) == sorted(wanted)
+        query, name = queries[0]
+        own = {fp for fp, _, other in self.records if other == name}
+        if own:
+            found = run("query", "-k", "0", "--query-ids", "--json", b"--name=" + name, self.path).splitlines()
+            key = "query_name" if is_utf8(name) else "escaped_query_name"
+            shown = name if is_utf8(name) else escape(name)
+            assert found and all(json.loads(line)[key].encode() == shown for line in found)
+
     def step(self):
         self.rng.choice([self.build, self.add, self.add, self.remove, self.remove_records, lambda: run("compact", "--quiet", self.path),
-                         self.check_get, self.check_queries, self.check_dump])()
+                         self.check_get, self.check_queries, self.check_named_queries, self.check_dump])()
 
 
 def main():
@@ -191,7 +226,7 @@ def main():
         model.build()
         for _ in range(cases):
             model.step()
-        for check in [model.check_dump, model.check_get, model.check_queries]:
+        for check in [model.check_dump, model.check_get, model.check_queries, model.check_named_queries]:
             check()
         run("verify", model.path)
 

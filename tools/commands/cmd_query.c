@@ -24,11 +24,11 @@ static const command_option options[] = {
     {"limit", 0, "N", "print or count the first N matches of each query", OPTION_NUMBER,
      OPTION_FIELD(query_arguments, limit), .min = 1, .max = UINT64_MAX, .common = true},
     {"also", 0, "STORE", "also search this store; can be repeated", OPTION_TEXTS, OPTION_FIELD(query_arguments, also)},
-    {"group", 0, NULL, "answer consecutive queries with the same id as one: each record once", OPTION_FLAG,
+    {"group", 0, NULL, "answer consecutive queries with the same id or name as one: each record once", OPTION_FLAG,
      OPTION_FIELD(query_arguments, group)},
-    {"query-ids", 0, NULL, "also print the id that each query has in its input", OPTION_FLAG,
+    {"query-ids", 0, NULL, "also print the id or name that each query has", OPTION_FLAG,
      OPTION_FIELD(query_arguments, query_ids)},
-    {"exclude-self", 0, NULL, "leave out records that have the id of the query", OPTION_FLAG,
+    {"exclude-self", 0, NULL, "leave out records that have the id or name of the query", OPTION_FLAG,
      OPTION_FIELD(query_arguments, exclude_self)},
     {"json", 0, NULL, "print one JSON object per line", OPTION_FLAG, OPTION_FIELD(query_arguments, json),
      .common = true},
@@ -96,11 +96,21 @@ static void check_arguments(const query_arguments *args)
 /* Operands and files are answered in chunks, on several threads. Queries of a chunk share block reads, the more the
  * larger it is. A chunk takes 8 MiB. */
 #define CHUNK_WORDS ((size_t)1 << 20)
+#define CHUNK_NAME_BYTES ((size_t)8 << 20) /* a chunk with longer names is full */
+
+/* The queries of a batch, whose ids were found if it has names. */
+static query_rows rows_of(const record_batch *batch)
+{
+    const bool has_ids = batch->has_ids || batch->has_names;
+    return (query_rows){.fingerprints = batch->fingerprints,
+                        .ids = has_ids ? batch->ids : NULL,
+                        .names = batch->has_names ? batch->names : NULL};
+}
 
 static int answer_chunk(query_session *session, bool is_last)
 {
     record_batch *chunk = &session->chunk;
-    const size_t all = chunk->count, words = session->words;
+    const size_t all = chunk->count;
     const double until = input_measure_fraction();
     int code = EXIT_DONE;
     size_t count = all;
@@ -110,41 +120,63 @@ static int answer_chunk(query_session *session, bool is_last)
     progress_part(session->input_fraction, until);
     session->input_fraction = until;
     if (count > 0)
-        code = query_answer_all(session, chunk->fingerprints, record_batch_ids(chunk), count);
-    chunk->count = all - count;
-    memmove(chunk->fingerprints, chunk->fingerprints + count * words,
-            chunk->count * words * sizeof *chunk->fingerprints);
-    memmove(chunk->ids, chunk->ids + count, chunk->count * sizeof *chunk->ids);
+        code = query_answer_all(session, rows_of(chunk), count);
+    record_batch_drop(chunk, count);
     return code;
 }
 
 static bool is_chunk_full(const query_session *session)
 {
-    return session->words * session->chunk.count + INPUT_BATCH_RECORDS > CHUNK_WORDS;
+    const record_batch *chunk = &session->chunk;
+    return session->words * chunk->count + INPUT_BATCH_RECORDS > CHUNK_WORDS ||
+           (chunk->has_names && chunk->name_used > CHUNK_NAME_BYTES);
 }
 
 /* Fail if ids are needed, and the queries have none. Returns an exit code. */
 static int check_ids(const query_session *session, const record_batch *batch)
 {
     const char *option = query_option_with_ids(session->args), *input = session->args->input;
-    if (option == NULL || batch->has_ids)
+    if (option == NULL || batch->has_ids || batch->has_names)
         return EXIT_DONE;
     return message_print("%s: the queries have no ids, so %s is not possible; leave it out",
                          input != NULL ? input : "-", option);
+}
+
+static bool are_equal(const sstore_name *a, const sstore_name *b)
+{
+    return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
+/* Append queries to the chunk, and find the ids of their names. A name that the store does not have gets an id that no
+ * record has, the same for consecutive queries. Returns an exit code. */
+static int append_queries(query_session *session, const record_batch *batch)
+{
+    record_batch *chunk = &session->chunk;
+    const size_t begin = chunk->count;
+    sstore_error error;
+    if (!record_batch_append(chunk, batch))
+        return message_print("out of memory");
+    if (!batch->has_names)
+        return EXIT_DONE;
+    const sstore_status status = named_ids_find(&session->found_ids, batch, &error);
+    for (size_t i = 0; i < batch->count && status == SSTORE_OK; i++) {
+        const size_t at = begin + i;
+        const bool is_repeated = at > 0 && are_equal(&chunk->names[at], &chunk->names[at - 1]);
+        chunk->ids[at] = is_repeated ? chunk->ids[at - 1] : session->found_ids.ids[i];
+    }
+    return message_status(status, &error);
 }
 
 static int add_to_chunk(void *context, const record_batch *batch)
 {
     query_session *session = context;
     int code = check_ids(session, batch);
-    if (code != EXIT_DONE)
-        return code;
-    record_batch_append(&session->chunk, batch);
-    if (is_chunk_full(session))
+    if (code == EXIT_DONE)
+        code = append_queries(session, batch);
+    if (code == EXIT_DONE && is_chunk_full(session))
         code = answer_chunk(session, false);
     if (code == EXIT_DONE && is_chunk_full(session))
-        return message_print("the group with the id %" PRIu64 " has at least %zu queries, which is too many",
-                             *session->chunk.ids, session->chunk.count);
+        return message_print("a group has at least %zu queries, which is too many", session->chunk.count);
     return code;
 }
 
@@ -152,11 +184,13 @@ static int add_to_chunk(void *context, const record_batch *batch)
 static int answer_now(void *context, const record_batch *batch)
 {
     query_session *session = context;
+    session->chunk.count = 0;
     int code = check_ids(session, batch);
-    if (code == EXIT_DONE && query_is_merged(session))
-        code = query_answer_all(session, batch->fingerprints, record_batch_ids(batch), 1);
-    else if (code == EXIT_DONE)
-        code = query_answer_one(session, batch->fingerprints, record_batch_ids(batch));
+    if (code == EXIT_DONE)
+        code = append_queries(session, batch);
+    if (code == EXIT_DONE)
+        code = query_is_merged(session) ? query_answer_all(session, rows_of(&session->chunk), 1)
+                                        : query_answer_one(session, rows_of(&session->chunk));
     progress_show("answering", ++session->answered, 0, input_measure_fraction());
     return code == EXIT_DONE && !output_flush() ? EXIT_FAILED : code;
 }
@@ -172,14 +206,22 @@ static int answer_input(query_session *session, const query_arguments *args)
     int code = bad_rows_open(format->bad_rows, &path, 1);
     if (code != EXIT_DONE)
         return code;
-    if (args->input == NULL && !args->group && input_is_interactive(path, format))
-        return end_inputs(format, false, input_read_interactive(format, &session->shape, answer_now, session));
     if (!record_batch_init(&session->chunk, CHUNK_WORDS))
         return message_print("out of memory");
+    if (args->input == NULL && !args->group && input_is_interactive(path, format))
+        return end_inputs(format, false, input_read_interactive(format, &session->shape, answer_now, session));
     code = input_read(path, format, &session->shape, add_to_chunk, session);
     /* The queries before a malformed line are answered, the same as from stdin. */
     int close_code = answer_chunk(session, true);
     return end_inputs(format, false, code != EXIT_DONE ? code : close_code);
+}
+
+static int answer_operands(query_session *session)
+{
+    const query_rows rows = {.fingerprints = session->operands,
+                             .ids = session->operand_ids,
+                             .names = session->args->name != NULL ? session->operand_names : NULL};
+    return query_answer_all(session, rows, session->operand_count);
 }
 
 int cmd_query(int argc, char **argv)
@@ -198,8 +240,7 @@ int cmd_query(int argc, char **argv)
     else if (code == EXIT_DONE && (args.input != NULL || query_reads_stdin(&args)))
         code = answer_input(&session, &args);
     else if (code == EXIT_DONE)
-        code = end_inputs(&session.format, false,
-                          query_answer_all(&session, session.operands, session.operand_ids, session.operand_count));
+        code = end_inputs(&session.format, false, answer_operands(&session));
     code = stored_names_exit_code(&session.names, code);
     code = also_stores_exit_code(&session.also, code);
     progress_end();

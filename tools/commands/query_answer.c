@@ -11,17 +11,27 @@
 /* ----- printing ----- */
 
 /* Set what is printed of query `index` behind the usual columns. */
-static void set_notes(query_session *session, uint64_t index)
+static bool set_notes(query_session *session, uint64_t index)
 {
-    if (session->args->query_ids)
-        session->notes.query_id = session->query_ids + index;
+    const sstore_name *name = session->asked.names != NULL ? session->asked.names + index : NULL;
+    if (!session->args->query_ids)
+        return true;
+    if (name == NULL)
+        session->notes.query_id = session->asked.ids + index;
+    else if (name != session->noted) {
+        if (!grow(&session->name_text, &session->name_capacity, 4 * name->size + 1, 1))
+            return message_print("out of memory") == EXIT_DONE;
+        session->notes.query_name = name_form(name, session->style.json, session->name_text);
+        session->noted = name;
+    }
+    return true;
 }
 
 static int print_match(void *context, const sstore_match *match)
 {
     query_session *session = context;
-    set_notes(session, match->query_index);
-    return !output_match(&session->style, session->queries + session->words * match->query_index, match);
+    return !set_notes(session, match->query_index) ||
+           !output_match(&session->style, session->asked.fingerprints + session->words * match->query_index, match);
 }
 
 static int count_match(void *context, const sstore_match *match)
@@ -35,8 +45,9 @@ static int count_match(void *context, const sstore_match *match)
 static bool print_count(query_session *session, size_t index, uint64_t count)
 {
     const uint64_t limit = session->args->limit;
-    set_notes(session, index);
-    return output_count(&session->style, session->queries + session->words * index, count < limit ? count : limit);
+    return set_notes(session, index) &&
+           output_count(&session->style, session->asked.fingerprints + session->words * index,
+                        count < limit ? count : limit);
 }
 
 /* ----- finding ----- */
@@ -48,13 +59,21 @@ static int report(void *context, const sstore_progress *progress)
     return 0;
 }
 
-/* Begin with other queries. Their ids are NULL if they have none. */
-static void set_queries(query_session *session, const uint64_t *queries, const uint64_t *ids)
+/* The queries from number `begin` on. */
+static query_rows rows_from(const query_session *session, const query_rows *rows, size_t begin)
 {
-    session->queries = queries;
-    session->query_ids = ids;
+    return (query_rows){.fingerprints = rows->fingerprints + session->words * begin,
+                        .ids = rows->ids != NULL ? rows->ids + begin : NULL,
+                        .names = rows->names != NULL ? rows->names + begin : NULL};
+}
+
+/* Begin with other queries. */
+static void set_queries(query_session *session, query_rows rows)
+{
+    session->asked = rows;
+    session->noted = NULL;
     if (session->args->exclude_self)
-        session->filter.excluded_ids = ids;
+        session->filter.excluded_ids = rows.ids;
 }
 
 /* The options of a batch in one of `store_count` stores. */
@@ -94,8 +113,8 @@ static int answer_batch(query_session *session, size_t count, uint32_t distance)
         batch.match_counts = batch.count_only ? session->counts : NULL;
     }
     const walk_names names = {.expect = stored_names_expect, .names = session->style.names};
-    const sstore_status status = walk_named_matches(session->store, session->queries, count, distance, &batch,
-                                                    args->count ? NULL : &names,
+    const sstore_status status = walk_named_matches(session->store, session->asked.fingerprints, count, distance,
+                                                    &batch, args->count ? NULL : &names,
                                                     args->count ? count_match : print_match, session, &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);
@@ -132,20 +151,20 @@ static int answer_all(query_session *session, uint32_t distance)
     const bool counts = session->args->count;
     sstore_error error;
     uint64_t count;
-    const sstore_status status = sstore_query_columns(session->cursor, session->queries, distance,
+    const sstore_status status = sstore_query_columns(session->cursor, session->asked.fingerprints, distance,
                                                       counts ? NULL : &session->few, FEW_MATCHES, &count, &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);
     return counts || count <= FEW_MATCHES ? print_answer(session, count) : answer_batch(session, 1, distance);
 }
 
-int query_answer_one(query_session *session, const uint64_t *query, const uint64_t *id)
+int query_answer_one(query_session *session, query_rows query)
 {
     const query_arguments *args = session->args;
     const bool has_limit = args->limit != UINT64_MAX;
     sstore_error error;
     uint64_t count;
-    set_queries(session, query, id);
+    set_queries(session, query);
     sstore_status status = SSTORE_OK;
     if (session->has_filter)
         status = sstore_cursor_set_filter(session->cursor, &session->filter, &error);
@@ -155,8 +174,8 @@ int query_answer_one(query_session *session, const uint64_t *query, const uint64
         return answer_all(session, session->distance);
     if (has_limit && args->limit > FEW_MATCHES)
         return answer_batch(session, 1, session->distance);
-    status = sstore_query_nearest(session->cursor, query, session->distance, &session->few, has_limit ? args->limit : 1,
-                                  &count, &error);
+    status = sstore_query_nearest(session->cursor, query.fingerprints, session->distance, &session->few,
+                                  has_limit ? args->limit : 1, &count, &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);
     return has_limit || count == 0 ? print_answer(session, count) : answer_all(session, session->few.distance[0]);
@@ -198,9 +217,9 @@ static query_merge make_merge(query_session *session, merged_store stores[MAX_ST
     }
     return (query_merge){.stores = stores,
                          .store_count = store_count,
-                         .queries = session->queries,
+                         .queries = session->asked.fingerprints,
                          .count = count,
-                         .groups = args->group ? session->query_ids : NULL};
+                         .groups = args->group ? session->asked.ids : NULL};
 }
 
 /* Count the matches of each query in all stores, up to the limit, which those of one store may exceed. */
@@ -268,8 +287,8 @@ static sstore_status find_smallest(const query_session *session, size_t count, u
                 own.excluded_ids += i;
             status = sstore_cursor_set_filter(cursor, filter != NULL ? &own : NULL, error);
             if (status == SSTORE_OK)
-                status = sstore_query_nearest(cursor, session->queries + session->words * i, *distance, &columns, 1,
-                                              &found, error);
+                status = sstore_query_nearest(cursor, session->asked.fingerprints + session->words * i, *distance,
+                                              &columns, 1, &found, error);
             *found_out = *found_out || found > 0;
         }
     return status;
@@ -278,15 +297,15 @@ static sstore_status find_smallest(const query_session *session, size_t count, u
 /* Answer each group, or each query, with all records at its smallest distance. */
 static int answer_merged_nearest(query_session *session, size_t count)
 {
-    const query_merge all = {.count = count, .groups = session->args->group ? session->query_ids : NULL};
-    const uint64_t *queries = session->queries, *ids = session->query_ids;
+    const query_merge all = {.count = count, .groups = session->args->group ? session->asked.ids : NULL};
+    const query_rows rows = session->asked;
     int code = EXIT_DONE;
     for (size_t begin = 0, end; begin < count && code == EXIT_DONE; begin = end) {
         uint32_t distance = session->distance;
         sstore_error error;
         bool found;
         end = query_merge_group_end(&all, begin);
-        set_queries(session, queries + session->words * begin, ids != NULL ? ids + begin : NULL);
+        set_queries(session, rows_from(session, &rows, begin));
         const sstore_status status = find_smallest(session, end - begin, &distance, &found, &error);
         if (status != SSTORE_OK)
             return message_error(&error);
@@ -301,11 +320,11 @@ static int answer_merged_nearest(query_session *session, size_t count)
 
 /* ----- queries in order ----- */
 
-int query_answer_all(query_session *session, const uint64_t *queries, const uint64_t *ids, size_t count)
+int query_answer_all(query_session *session, query_rows rows, size_t count)
 {
     const bool is_single = session->args->nearest && !query_wants_nearest(session->args);
     int code = EXIT_DONE;
-    set_queries(session, queries, ids);
+    set_queries(session, rows);
     if (query_is_merged(session)) {
         code = is_single ? answer_merged_nearest(session, count) : answer_merged(session, count, session->distance);
         session->answered += count;
@@ -314,7 +333,7 @@ int query_answer_all(query_session *session, const uint64_t *queries, const uint
     if (!is_single)
         code = answer_batch(session, count, session->distance);
     for (size_t i = 0; is_single && i < count && code == EXIT_DONE; i++) {
-        code = query_answer_one(session, queries + session->words * i, ids != NULL ? ids + i : NULL);
+        code = query_answer_one(session, rows_from(session, &rows, i));
         progress_show("answering", session->answered + i, 0, (double)i / (double)count);
     }
     session->answered += count;

@@ -6,11 +6,11 @@
 
 #include "commands/query_session.h"
 
-/* Answer queries in order; their ids are NULL if they have none. All records at the smallest distance are not found in a
- * batch: each query has its own. Returns an exit code, as the next one. */
-int query_answer_all(query_session *session, const uint64_t *queries, const uint64_t *ids, size_t count);
+/* Answer queries in order. All records at the smallest distance are not found in a batch: each query has its own.
+ * Returns an exit code, as the next one. */
+int query_answer_all(query_session *session, query_rows rows, size_t count);
 
 /* Answer a query by itself, from one store. */
-int query_answer_one(query_session *session, const uint64_t *query, const uint64_t *id);
+int query_answer_one(query_session *session, query_rows query);
 
 #endif

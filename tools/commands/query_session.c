@@ -101,6 +101,9 @@ static int read_stored(query_session *session)
         return message_print("out of memory");
     if (status != SSTORE_OK)
         return message_error(&error);
+    session->operand_names = allocate_or_exit(session->operand_count, sizeof *session->operand_names);
+    for (size_t i = 0; args->name != NULL && i < session->operand_count; i++)
+        session->operand_names[i] = (sstore_name){args->name, strlen(args->name)};
     if (session->operand_count == 0)
         return args->name != NULL ? message_print("%s: no record has the name '%s'", args->store, args->name)
                                   : message_print("%s: no record has the id %" PRIu64, args->store, args->id);
@@ -128,13 +131,20 @@ bool query_is_merged(const query_session *session)
     return session->args->also.count > 0 || session->args->group;
 }
 
+bool query_has_names(const query_session *session)
+{
+    return session->named != NULL && query_option_with_ids(session->args) != NULL && session->args->id_given == NULL;
+}
+
 static void print_head(query_session *session)
 {
     const query_arguments *args = session->args;
     char columns[128];
     snprintf(columns, sizeof columns, "%s%s%s%s", args->count ? "query\tcount" : MATCH_COLUMNS,
-             args->query_ids ? "\tquery_id" : "", args->also.count > 0 && !args->count ? "\tstore" : "",
-             args->group && !args->count ? "\tquery_count" : "");
+             !args->query_ids           ? ""
+             : query_has_names(session) ? "\tquery_name"
+                                        : "\tquery_id",
+             args->also.count > 0 && !args->count ? "\tstore" : "", args->group && !args->count ? "\tquery_count" : "");
     output_head(&session->style, args->header, columns);
     if (args->query_ids || query_is_merged(session))
         session->style.notes = &session->notes;
@@ -186,6 +196,8 @@ int query_session_open(query_session *session, const query_arguments *args)
                                     .distance = allocate_or_exit(FEW_MATCHES, sizeof(uint32_t))};
     code = stored_names_open(&session->names, session->store, args->store, args->json, &session->named);
     session->style.names = session->named;
+    session->format.lines.has_names = query_has_names(session);
+    session->found_ids = (named_ids){.cursor = session->cursor, .next_id = metadata.next_id};
     if (code == EXIT_DONE && query_asks_for_stored(args))
         code = read_stored(session);
     else if (code == EXIT_DONE && !query_reads_stdin(args))
@@ -207,6 +219,9 @@ void query_session_close(query_session *session)
     free(session->counts);
     free(session->operands);
     free(session->operand_ids);
+    free(session->operand_names);
+    free(session->found_ids.ids);
+    free(session->name_text);
     record_batch_free(&session->chunk);
     for (uint32_t i = 0; i < session->also.count; i++)
         sstore_cursor_free(session->also_cursors[i]);

@@ -7,6 +7,7 @@
 #include "commands/also_stores.h"
 #include "commands/cmd.h"
 #include "commands/ids_option.h"
+#include "commands/named_ids.h"
 
 typedef struct query_arguments {
     const char *store;
@@ -34,6 +35,12 @@ typedef struct query_arguments {
 
 #define FEW_MATCHES 1024u /* of a query that is answered by itself */
 
+/* Queries. They have ids or names, or neither; those with names also have ids, which stand for the names. */
+typedef struct query_rows {
+    const uint64_t *fingerprints, *ids; /* the latter, and names, are NULL if there are none */
+    const sstore_name *names;
+} query_rows;
+
 typedef struct query_session {
     const query_arguments *args;
     input_options format;
@@ -50,17 +57,21 @@ typedef struct query_session {
     stored_names names, *named; /* of the first store, as of others */
     uint32_t words;             /* of a fingerprint */
     uint32_t distance;
-    sstore_columns few;    /* of one query */
-    uint64_t *operands;    /* the queries that operands are, or --id */
-    uint64_t *operand_ids; /* of --id and --name */
+    sstore_columns few;         /* of one query */
+    uint64_t *operands;         /* the queries that operands are, or --id */
+    uint64_t *operand_ids;      /* of --id and --name */
+    sstore_name *operand_names; /* of --name */
     size_t operand_count, operand_capacity, operand_id_capacity;
     record_batch chunk;    /* queries to answer together */
     double input_fraction; /* that is answered; negative: unknown */
 
-    const uint64_t *queries;   /* that are being answered */
-    const uint64_t *query_ids; /* and their ids, or NULL */
-    uint64_t answered;         /* number of queries before them */
-    uint64_t *counts;          /* of the matches of each, for --count */
+    named_ids found_ids;      /* of the names of queries */
+    query_rows asked;         /* that are being answered */
+    const sstore_name *noted; /* the name of one of them that the notes have, in name_text */
+    char *name_text;
+    size_t name_capacity;
+    uint64_t answered; /* number of queries before them */
+    uint64_t *counts;  /* of the matches of each, for --count */
     size_t count_capacity;
 } query_session;
 
@@ -79,8 +90,11 @@ const char *query_option_with_ids(const query_arguments *args);
  * with a usage error. Returns an exit code. */
 int query_read_operands(const query_arguments *args, const input_shape *shape, line_format format, uint64_t *to);
 
-/* Open the stores, read the queries that are operands, and print the head of the answers. Returns an exit code. Close the
- * session in any case. */
+/* Whether queries have names: those of --name, and in a store with names those of an input. */
+bool query_has_names(const query_session *session);
+
+/* Open the stores, read the queries that are operands, and print the head of the answers. Returns an exit code. Close
+ * the session in any case. */
 int query_session_open(query_session *session, const query_arguments *args);
 void query_session_close(query_session *session);
 

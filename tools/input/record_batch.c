@@ -76,3 +76,26 @@ bool record_batch_append(record_batch *batch, const record_batch *records)
     batch->count += records->count;
     return true;
 }
+
+/* Drop the names of the first `count` records. */
+static void drop_names(record_batch *batch, size_t count)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += batch->names[i].size;
+    batch->name_used -= bytes;
+    memmove(batch->name_bytes, batch->name_bytes + bytes, batch->name_used);
+    memmove(batch->names, batch->names + count, (batch->count - count) * sizeof *batch->names);
+    for (size_t i = 0; i < batch->count - count; i++)
+        batch->names[i].bytes -= bytes;
+}
+
+void record_batch_drop(record_batch *batch, size_t count)
+{
+    const size_t words = batch->words, rest = batch->count - count;
+    if (batch->has_names)
+        drop_names(batch, count);
+    memmove(batch->fingerprints, batch->fingerprints + count * words, rest * words * sizeof *batch->fingerprints);
+    memmove(batch->ids, batch->ids + count, rest * sizeof *batch->ids);
+    batch->count = rest;
+}

@@ -46,6 +46,9 @@ static inline size_t record_batch_records(size_t capacity, uint32_t words)
 bool record_batch_init(record_batch *batch, size_t capacity);
 void record_batch_free(record_batch *batch);
 
+/* Drop the first `count` records. */
+void record_batch_drop(record_batch *batch, size_t count);
+
 /* Append records, for which there is room. Returns false if there is no memory for names. */
 bool record_batch_append(record_batch *batch, const record_batch *records);
 

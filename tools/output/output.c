@@ -307,6 +307,15 @@ static bool line_end(line *self)
 
 /* ----- notes ----- */
 
+/* Put a text of any length behind a line, before its end. */
+static void put_text(line *to, const char *text, size_t length)
+{
+    to->end[-1] = '\t';
+    line_flush(to);
+    to->failed = to->failed || !output_bytes(text, length);
+    *to->end++ = '\n';
+}
+
 /* Put the notes behind a line, before its end. */
 static void put_notes(const output_style *style, line *to)
 {
@@ -317,19 +326,17 @@ static void put_notes(const output_style *style, line *to)
         to->end[-1] = '\t';
         put_decimal(to, *notes->query_id, '\n');
     }
-    if (notes->store != NULL) {
-        to->end[-1] = '\t';
-        line_flush(to);
-        to->failed = to->failed || !output_bytes(notes->store, strlen(notes->store));
-        *to->end++ = '\n';
-    }
+    if (notes->query_name.text != NULL)
+        put_text(to, notes->query_name.text, notes->query_name.length);
+    if (notes->store != NULL)
+        put_text(to, notes->store, strlen(notes->store));
     if (notes->query_count > 0) {
         to->end[-1] = '\t';
         put_decimal(to, notes->query_count, '\n');
     }
 }
 
-#define JSON_NOTE_KEYS "s:s*, s:s*, s:o*"
+#define JSON_NOTE_KEYS "s:s*, s:s*, s:s*, s:o*"
 
 /* The id of the query as JSON has it, or NULL. */
 static const char *note_query_id(const output_style *style, char to[DECIMAL_CHARACTERS + 1])
@@ -338,6 +345,16 @@ static const char *note_query_id(const output_style *style, char to[DECIMAL_CHAR
         return NULL;
     *output_decimal(to, *style->notes->query_id) = '\0';
     return to;
+}
+
+static const char *note_query_name(const output_style *style)
+{
+    return style->notes != NULL ? style->notes->query_name.text : NULL;
+}
+
+static const char *note_name_key(const output_style *style)
+{
+    return style->notes != NULL && style->notes->query_name.is_escaped ? "escaped_query_name" : "query_name";
 }
 
 static const char *note_store(const output_style *style)
@@ -352,7 +369,8 @@ static json_value *note_query_count(const output_style *style)
 }
 
 #define JSON_NOTES(style, digits)                                                                                      \
-    "query_id", note_query_id(style, digits), "store", note_store(style), "query_count", note_query_count(style)
+    "query_id", note_query_id(style, digits), note_name_key(style), note_query_name(style), "store",                   \
+        note_store(style), "query_count", note_query_count(style)
 
 /* ----- results ----- */
 

@@ -17,6 +17,17 @@ size_t name_escape(const char *bytes, size_t size, char *to)
     return begin + sstore_escape(bytes + skipped, size - skipped, true, to + begin, 4 * (size - skipped) + 1);
 }
 
+printed_name name_form(const sstore_name *name, bool json, char *to)
+{
+    printed_name made = {to, name->size, !json};
+    memcpy(to, name->bytes, name->size);
+    to[name->size] = '\0';
+    made.is_escaped = !json || !json_is_text(to);
+    if (made.is_escaped)
+        made.length = name_escape(name->bytes, name->size, to);
+    return made;
+}
+
 int stored_names_open(stored_names *self, const sstore *store, const char *path, bool json, stored_names **names_out)
 {
     sstore_statistics metadata = {.struct_size = sizeof metadata};
@@ -51,12 +62,8 @@ static int add_name(void *context, size_t index, uint64_t id, const sstore_name 
     (void)id;
     if (!grow(&self->texts, &self->text_capacity, self->text_bytes + room, 1))
         return 1;
-    char *text = self->texts + self->text_bytes;
-    memcpy(text, name->bytes, name->size);
-    text[name->size] = '\0';
-    *place = (name_place){self->text_bytes, name->size, true, self->escapes || !json_is_text(text)};
-    if (place->is_escaped)
-        place->length = name_escape(name->bytes, name->size, text);
+    const printed_name made = name_form(name, !self->escapes, self->texts + self->text_bytes);
+    *place = (name_place){self->text_bytes, made.length, true, made.is_escaped};
     self->text_bytes += place->length + 1;
     return 0;
 }

@@ -23,6 +23,9 @@ typedef struct printed_name {
  * line with a name would mean something else, '#' or a sole '-'. `to` has room for 4 * size + 1. Returns its length. */
 size_t name_escape(const char *bytes, size_t size, char *to);
 
+/* A name in the form in which it is printed, in text or in JSON. `to` has room for 4 * size + 1. */
+printed_name name_form(const sstore_name *name, bool json, char *to);
+
 /* Where it is among the names that were looked up together. */
 typedef struct name_place {
     size_t at, length;
