@@ -475,9 +475,9 @@ SSTORE_API sstore_status sstore_get(sstore_cursor *cursor, const uint64_t *ids, 
                                     void *context, sstore_error *error);
 
 /* Report every record whose id has one of `count` names, in any order and with repeats: query_index is that of the name
- * in `names`, the distance is 0. A name that no record has reports nothing. Several ids may have a name, and several
- * records an id. Names are looked up in their order, each in two reads a segment, one for each id and those of
- * sstore_get() for its records. Allocates nothing.
+ * in `names`, the distance is 0. A name that no record has reports nothing. Several ids may have a name, if they were
+ * given, and several records an id. Names are looked up in their order, each in two reads a segment, one for each id
+ * and those of sstore_get() for its records. Allocates nothing.
  * Errors: ARGUMENT (a store without names, no name), IO, DAMAGED. Records that were reported before an error are
  * right. */
 SSTORE_API sstore_status sstore_get_named(sstore_cursor *cursor, const sstore_name *names, size_t count,
@@ -668,10 +668,9 @@ SSTORE_API sstore_status sstore_builder_create(const char *path, const sstore_wr
  * If nothing is new, nothing is written.
  * With replace_records, each added record replaces all records that the store has of its id; in a store with names, all
  * of its name. Several added records of an id or a name stay together. sstore_builder_finish() publishes removals and
- * additions as one state. A record that the store has is neither removed nor added. Records must have ids, or names: a
- * named record without an id keeps the id of its name in the store, the smallest one, if there is one. Ids are found as
- * by sstore_get(): without an id index all records are read, once for as many ids as about a sixteenth of the memory
- * holds.
+ * additions as one state. A record that the store has is neither removed nor added. Records must have ids, or names:
+ * sstore_builder_add_named() says which id a named record without one gets. Ids are found as by sstore_get(): without
+ * an id index all records are read, once for as many ids as about a sixteenth of the memory holds.
  * Looking up records in the store takes memory: 8 bytes a block and some more, up to half of memory_bytes. It also
  * takes two file descriptors for each segment, in addition to those of sstore_builder_create() and sstore_open().
  * Errors: as sstore_builder_create(); NOT_FOUND if there is no store; DAMAGED, UNSUPPORTED, RECIPE; BUSY if another
@@ -716,10 +715,20 @@ SSTORE_API sstore_status sstore_builder_set_recipe(sstore_builder *builder, cons
 SSTORE_API sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
                                             size_t count, sstore_error *error);
 
-/* As sstore_builder_add(), in a store with names: names[i] is the name of the id of record i. Several records may have
+/*
+ * As sstore_builder_add(), in a store with names: names[i] is the name of the id of record i. Several records may have
  * an id, but an id has one name. If it is given another one, in this build or before in the store, this call or
- * sstore_builder_finish() fails with ARGUMENT. The names are copied: into an eighth of memory_bytes, and then into
- * tmp_dir. */
+ * sstore_builder_finish() fails with ARGUMENT.
+ *
+ * If `ids` is NULL, a name has one id: all records of a name share it. This is the smallest id that the name has in
+ * the store, or else the number of its first record. The numbers begin with first_id, or with the store's next id, and
+ * count the records whose names the store does not have. The same holds for the new records of
+ * sstore_dedup_insert_named(), where only new names take a number. Given ids are taken as they are: a name may then
+ * have several, as after sstore_merge() with raise_ids.
+ *
+ * The names are copied: into an eighth of memory_bytes, and then into tmp_dir. So are records whose names get a number.
+ * Errors: as sstore_builder_add() and, of a store that is added to, sstore_get_named().
+ */
 SSTORE_API sstore_status sstore_builder_add_named(sstore_builder *builder, const uint64_t *fingerprints,
                                                   const uint64_t *ids, const sstore_name *names, size_t count,
                                                   sstore_error *error);
@@ -790,8 +799,9 @@ SSTORE_API void sstore_remover_abort(sstore_remover *remover);
  *
  * Parts must have different ids (see first_id), or records of different parts are taken for one. If the ids of all of
  * them begin with 0, set raise_ids: the ids of each input are raised by the next ids of those before it, and the
- * result is that of one build of all the records in the order of the inputs. All inputs have names, or none has (else
- * ARGUMENT), and none gives an id another name than one before it (else ARGUMENT). All inputs are open at
+ * result is that of one build of all the records in the order of the inputs, except that a name of several inputs keeps
+ * an id of each. All inputs have names, or none has (else ARGUMENT), and none gives an id another name than one before
+ * it (else ARGUMENT). All inputs are open at
  * the same time. Each takes about 50 KiB (with blocks of 4 KiB) and three file descriptors. Together they may take half
  * of memory_bytes (else ARGUMENT); a limit below 64 MiB is not enforced. `change_out` may be NULL.
  * Errors: as sstore_open(), sstore_builder_create() and sstore_builder_finish().
@@ -930,8 +940,8 @@ SSTORE_API sstore_status sstore_dedup_insert(sstore_dedup *dedup, const uint64_t
 
 /* As sstore_dedup_insert(), into a store with names: names[i] is the name of record i, which a new record keeps. An id
  * has one name: with `ids`, the call fails with ARGUMENT at a new record whose id has another name, in the store or
- * among the inserted records. Without, a new record gets the smallest id of its name in the store and among these, or
- * the next id if none has its name. Names that wait take memory as the records do. */
+ * among the inserted records. Without, a new record gets the id of its name as sstore_builder_add_named() says. Names
+ * that wait take memory as the records do. */
 SSTORE_API sstore_status sstore_dedup_insert_named(sstore_dedup *dedup, const uint64_t *fingerprints,
                                                    const uint64_t *ids, const sstore_name *names, size_t count,
                                                    bool *is_new_out, sstore_dedup_fn on_answer, void *context,

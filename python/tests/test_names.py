@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import pickle
+from collections.abc import Collection
 from typing import Any, Optional
 
 import numpy as np
@@ -70,13 +71,13 @@ def forms_of(texts: list[str]) -> dict[str, Any]:
 
 def test_forms(folder: pathlib.Path, rng: np.random.Generator) -> None:
     fps = clustered(rng, len(TEXTS))
-    expected = dict(enumerate(TEXTS))
+    expected = dict(enumerate(TEXTS[:8]))  # the last one has the id of the first one
     for name, form in forms_of(TEXTS).items():
         sstore.build(folder / "a", fps, names=form, replace=True)
         with sstore.open(folder / "a") as store:
             assert store.has_names and names_of(store) == expected, name
             assert sorted(store.get(names=form).query_index.tolist()) == [0, 0, *range(1, 8), 8, 8], name
-            assert [sorted(store.get(names=text).id.tolist()) for text in TEXTS[:2]] == [[0, 8], [1]]
+            assert [sorted(store.get(names=text).id.tolist()) for text in TEXTS[:2]] == [[0, 0], [1]]
         sstore.remove(folder / "a", names=form)
         assert len(sstore.open(folder / "a")) == 0
     with sstore.Builder(folder / "b", names=True) as builder:
@@ -194,7 +195,7 @@ def test_strings(folder: pathlib.Path, rng: np.random.Generator) -> None:
     """An array of names is one of NumPy's and of Arrow's, with nulls where there is no record."""
     texts = [*TEXTS, *(name.replace("\udcff", "") or "z" for name in random_names(rng, 300, 2000))]
     count = len(texts)
-    sstore.build(folder / "a", clustered(rng, count), names=texts)
+    sstore.build(folder / "a", clustered(rng, count), np.arange(count), names=texts)
     with sstore.open(folder / "a") as store:
         wanted = rng.integers(0, count + 50, 700).astype(np.uint64)
         expected = [texts[i] if i < count else None for i in wanted.tolist()]
@@ -255,6 +256,37 @@ def test_changes(folder: pathlib.Path, rng: np.random.Generator) -> None:
     assert names_of(sstore.open(folder / "b")) == {id_: name for (_, id_), name in model.items()}
 
 
+def numbered(names: list[str], stored: Collection[str]) -> list[tuple[int, str]]:
+    """Each name with the number of new ones before it: of all that the store does not have."""
+    new = np.cumsum([name not in stored for name in names])
+    return list(zip((new - 1).tolist(), names))
+
+
+@pytest.mark.parametrize("skip_bad", [False, True])
+def test_one_id_a_name(folder: pathlib.Path, rng: np.random.Generator, skip_bad: bool) -> None:
+    """Records without ids share that of their name, in whatever parts they come, as in a model."""
+    path, names, next_id = folder / "a", random_names(rng, 40), 0
+    of_name: dict[str, int] = {}
+    model: set[tuple[int, int, str]] = set()
+    for step in range(8):
+        fps = clustered(rng, 60)
+        given = [names[i] for i in rng.integers(0, 5 * step + 5, 60).tolist()]
+        stored = set(of_name)
+        for fp, (row, name) in zip(fps.tolist(), numbered(given, stored)):
+            model.add((fp, of_name.setdefault(name, next_id + row), name))
+        next_id += sum(name not in stored for name in given)
+        if step > 0:
+            sstore.add(path, fps, names=given, skip_bad=skip_bad)
+        else:
+            with sstore.Builder(path, names=True, skip_bad=skip_bad) as builder:
+                builder.add(fps[:20], names=given[:20])
+                builder.add(fps[20:], names=given[20:])
+        with sstore.open(path) as store:
+            records = store.records(names=True)
+            assert {*zip(records.fingerprint.tolist(), records.id.tolist(), records.name)} == model
+            assert len(records) == len(model) and store.stat().next_id == next_id
+
+
 @pytest.mark.parametrize("form", ["ids", "id index", "names", "names and ids"])
 def test_replacements(folder: pathlib.Path, rng: np.random.Generator, form: str) -> None:
     """Records in the place of those of their ids or names, against a model."""
@@ -273,10 +305,9 @@ def test_replacements(folder: pathlib.Path, rng: np.random.Generator, form: str)
             of_names: dict[Any, int] = {
                 name: id_ for _, id_, name in sorted(model, reverse=True, key=lambda row: row[1])
             }
-            is_new = np.array([name not in of_names for name in given])  # each gets an id, also of one name
-            ids = np.array([of_names.get(name, 0) for name in given])
-            ids[is_new] = next_id + np.arange(is_new.sum())
-            next_id += int(is_new.sum())
+            stored = set(of_names)
+            ids = np.array([of_names.setdefault(name, next_id + row) for row, name in numbered(given, stored)])
+            next_id += sum(name not in stored for name in given)
         change = sstore.replace(path, fps, None if form == "names" else ids, names=given if has_names else None)
         added = {*zip(fps.tolist(), ids.tolist(), given if has_names else [None] * 25)}
         before, at = set(model), 2 if has_names else 1
@@ -383,14 +414,14 @@ def test_bad_names(folder: pathlib.Path, rng: np.random.Generator) -> None:
             bad = sstore.BadRows()
             sstore.build(folder / "a", fps, names=form, skip_bad=bad, replace=True)
             with sstore.open(folder / "a") as store:
-                assert names_of(store) == {0: "a", 1: "b", 3: "d", 4: "e"}
+                assert names_of(store) == {0: "a", 1: "b", 2: "d", 3: "e"}
                 assert [row for row, _ in bad.rows] == [2] and reason in bad.rows[0].reason
                 with pytest.raises((ValueError, TypeError), match="names: row 1"):
                     store.get(names=names[1:4])
         bad_rows: Any = [fps[0], None, *fps[2:]]
         bad = sstore.BadRows()
         sstore.build(folder / "a", bad_rows, names=names, skip_bad=bad, replace=True)
-        assert names_of(sstore.open(folder / "a")) == {0: "a", 3: "d", 4: "e"} and bad.count == 2
+        assert names_of(sstore.open(folder / "a")) == {0: "a", 1: "d", 2: "e"} and bad.count == 2
         sstore.remove(folder / "a", ids=range(5))
         os.rename(folder / "a", folder / f"{reason}")
     sstore.build(folder / "b", fps, names=["a", "b", "c", "d", "e"])

@@ -101,21 +101,38 @@ class Model:
         rows = self.make_rows(self.rng.randint(0, 60))
         data, options = self.as_input(rows)
         run("build", "--quiet", "--force", "--allow-empty", "--names", *options, self.path, data=data)
-        self.records = {(fp, number, name) for number, (fp, name) in enumerate(rows)}
+        self.records = set()
+        self.records = self.with_ids(rows, 0)
+
+    def with_ids(self, rows, next_id):
+        """The records of rows: each has the id of its name, in the store or of the first row with the name."""
+        stored, given, records = {}, {}, set()
+        for _, number, name in self.records:
+            stored[name] = min(number, stored.get(name, number))
+        for fp, name in rows:
+            number = stored.get(name)
+            if number is None:
+                number = given.setdefault(name, next_id)
+                next_id += 1
+            records.add((fp, number, name))
+        return records
 
     def add(self):
         rows = self.make_rows(self.rng.randint(1, 20))
         rows += [(fp, name) for fp, _, name in self.rng.sample(sorted(self.records), min(3, len(self.records)))]
         next_id = int(json.loads(run("stat", "--json", self.path))["next_id"])
-        known = {}
-        for _, number, name in self.records:
-            known[name] = min(number, known.get(name, number))
         data, options = self.as_input(rows)
         run("add", "--quiet", *options, *self.rng.choice([[], ["--no-compact"]]), self.path, data=data)
-        for fp, name in rows:
-            number = known.get(name, next_id)
-            next_id += name not in known
-            self.records.add((fp, number, name))
+        self.records |= self.with_ids(rows, next_id)
+
+    def replace(self):
+        rows = self.make_rows(self.rng.randint(1, 8))
+        rows += [(self.rng.getrandbits(64), name) for _, _, name in self.rng.sample(sorted(self.records), min(3, len(self.records)))]
+        next_id = int(json.loads(run("stat", "--json", self.path))["next_id"])
+        data, options = self.as_input(rows)
+        run("add", "--quiet", "--replace", *options, self.path, data=data)
+        given = {name for _, name in rows}
+        self.records = self.with_ids(rows, next_id) | {record for record in self.records if record[2] not in given}
 
     def remove(self):
         names = [name for _, _, name in self.rng.sample(sorted(self.records), min(3, len(self.records)))] + [self.make_name()]
@@ -213,7 +230,7 @@ class Model:
             assert found and all(json.loads(line)[key].encode() == shown for line in found)
 
     def step(self):
-        self.rng.choice([self.build, self.add, self.add, self.remove, self.remove_records, lambda: run("compact", "--quiet", self.path),
+        self.rng.choice([self.build, self.add, self.add, self.replace, self.remove, self.remove_records, lambda: run("compact", "--quiet", self.path),
                          self.check_get, self.check_queries, self.check_named_queries, self.check_dump])()
 
 

@@ -117,7 +117,7 @@ static void check_change(const living *self, const sstore_change *change)
     sstore_close(store);
 }
 
-/* Choose records of the pool, or new ones near them, with the ids that they will have. */
+/* Choose records of the pool, or new ones near them, with the ids that they will have, without regard to names. */
 static record_set choose_records(living *self, size_t count, bool assigned)
 {
     record_set chosen = record_set_new(self->maker.words);
@@ -155,12 +155,91 @@ static void give_records(living *self, sstore_builder *builder, const record_set
     give_some(self, builder, records, part, records->count, assigned);
 }
 
-static void take_records(living *self, const record_set *records)
+/* Ids with their names. */
+typedef struct id_list {
+    size_t count;
+    uint64_t *ids;
+    sstore_name *names;
+    sstore_name **memory; /* of each name, if they were added one by one */
+} id_list;
+
+/* The smallest id that has this name, or UINT64_MAX. */
+static uint64_t smallest_id(const id_list *list, const sstore_name *name)
+{
+    uint64_t min = UINT64_MAX;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->ids[i] < min && list->names[i].size == name->size &&
+            memcmp(list->names[i].bytes, name->bytes, name->size) == 0)
+            min = list->ids[i];
+    return min;
+}
+
+/* Give a record the id of its name, which is that of id `wanted`: of the store, of a record before it, or the next
+ * number, which counts records whose names the store does not have. */
+static uint64_t id_by_name(const living *self, uint64_t wanted, const id_list *stored, id_list *given,
+                           uint64_t *next_id)
+{
+    static char buffer[ID_NAME_CAPACITY];
+    const sstore_name name = id_name(self->names, run_seed, wanted, buffer);
+    uint64_t id = smallest_id(stored, &name);
+    if (id < UINT64_MAX)
+        return id;
+    const uint64_t number = (*next_id)++;
+    id = smallest_id(given, &name);
+    if (id < UINT64_MAX)
+        return id;
+    assert_int_equal(wanted, number); /* or its name would not be that of its id */
+    given->ids[given->count] = number;
+    given->memory[given->count] = id_names(self->names, run_seed, &number, 1);
+    given->names[given->count] = *given->memory[given->count];
+    given->count++;
+    return number;
+}
+
+/* Choose the names of records without ids, and set the ids that the store will give them. An id below next_id stands
+ * for its name, any other one for a new name, or for that of a record before. Returns the next number. */
+static uint64_t assign_by_name(living *self, record_set *records)
+{
+    const id_list stored = {.count = self->truth.count,
+                            .ids = self->truth.ids,
+                            .names = id_names(self->names, run_seed, self->truth.ids, self->truth.count)};
+    id_list given = {.ids = test_calloc(records->count + 1, sizeof *given.ids),
+                     .names = test_calloc(records->count + 1, sizeof *given.names),
+                     .memory = test_calloc(records->count + 1, sizeof *given.memory)};
+    uint64_t next_id = self->next_id;
+    for (size_t i = 0; i < records->count; i++) {
+        const bool repeats = given.count > 0 && rng_one_in(&self->random, 4);
+        const uint64_t new_id = repeats ? given.ids[rng_below(&self->random, given.count)] : next_id;
+        records->ids[i] = id_by_name(self, records->ids[i] < self->next_id ? records->ids[i] : new_id, &stored, &given,
+                                     &next_id);
+    }
+    for (size_t i = 0; i < given.count; i++)
+        free(given.memory[i]);
+    test_free(given.memory);
+    test_free(given.ids);
+    test_free(given.names);
+    free(stored.names);
+    return next_id;
+}
+
+/* Choose names for records of assigned ids: some are known. Returns the next number; 0: it follows from the ids. */
+static uint64_t name_records(living *self, record_set *records, bool assigned)
+{
+    if (!self->has_names || !assigned)
+        return 0;
+    for (size_t i = 0; i < records->count && self->truth.count > 0; i++)
+        if (rng_one_in(&self->random, 3))
+            records->ids[i] = self->truth.ids[rng_below(&self->random, self->truth.count)];
+    return assign_by_name(self, records);
+}
+
+static void take_records(living *self, const record_set *records, uint64_t next_id)
 {
     record_set_append(&self->truth, records, 0, records->count);
     for (size_t i = 0; i < records->count; i++)
         if (records->ids[i] >= self->next_id && records->ids[i] < UINT64_MAX)
             self->next_id = records->ids[i] + 1;
+    self->next_id = next_id > self->next_id ? next_id : self->next_id;
     record_set_sort(&self->truth);
     record_set_unique(&self->truth);
 }
@@ -174,6 +253,7 @@ static void add_some(living *self)
 {
     const bool assigned = ids_are_assigned(self);
     record_set records = choose_records(self, choose_count(self), assigned);
+    const uint64_t next_id = name_records(self, &records, assigned);
     sstore_builder *builder;
     sstore_error error = {.status = SSTORE_OK};
     sstore_change change = SSTORE_CHANGE_INIT;
@@ -188,7 +268,7 @@ static void add_some(living *self)
     } else {
         const size_t before = self->truth.count;
         assert_ok(sstore_builder_finish(builder, &change, &error), &error);
-        take_records(self, &records);
+        take_records(self, &records, next_id);
         assert_int_equal(change.added_count, self->truth.count - before);
         assert_int_equal(change.given_count, records.count);
         assert_int_equal(change.removed_count, 0);
@@ -403,33 +483,9 @@ static bool *names_met(const living *self, const record_set *records, const reco
     return are_met;
 }
 
-/* Give records without ids the ids that the store will give them, by the names of the ids that they have: the smallest
- * id of a record with the name, or the next one. An id from next_id on stands for a new name. */
-static void assign_by_name(const living *self, record_set *records)
-{
-    char *buffer = test_calloc(ID_NAME_CAPACITY, 1);
-    sstore_name *stored = id_names(self->names, run_seed, self->truth.ids, self->truth.count);
-    uint64_t next_id = self->next_id;
-    for (size_t i = 0; i < records->count; i++) {
-        const uint64_t wanted = records->ids[i] >= self->next_id ? next_id : records->ids[i];
-        const sstore_name name = id_name(self->names, run_seed, wanted, buffer);
-        uint64_t min = UINT64_MAX;
-        bool any = false;
-        for (size_t j = 0; j < self->truth.count; j++) {
-            if (stored[j].size != name.size || memcmp(stored[j].bytes, name.bytes, name.size) != 0)
-                continue;
-            any = true;
-            min = self->truth.ids[j] < min ? self->truth.ids[j] : min;
-        }
-        records->ids[i] = any ? min : next_id++;
-    }
-    free(stored);
-    test_free(buffer);
-}
-
 /* Replace in the truth what has an id, or a name, of the records. Returns how many records were removed and are not
  * among the added ones. */
-static uint64_t replace_in_truth(living *self, const record_set *records)
+static uint64_t replace_in_truth(living *self, const record_set *records, uint64_t next_id)
 {
     const size_t before = self->truth.count;
     record_set added = record_set_new(self->maker.words), common = record_set_new(self->maker.words);
@@ -454,7 +510,7 @@ static uint64_t replace_in_truth(living *self, const record_set *records)
         remove_named(&self->truth, BY_ID, records);
     }
     const uint64_t removed = before - self->truth.count - common_count;
-    take_records(self, records);
+    take_records(self, records, next_id);
     record_set_free(&added);
     record_set_free(&common);
     return removed;
@@ -475,8 +531,6 @@ static record_set choose_to_replace(living *self, bool assigned)
             memcpy(records.fingerprints + i * records.words, record_set_at(&self->truth, at),
                    records.words * sizeof(uint64_t));
     }
-    if (assigned)
-        assign_by_name(self, &records);
     return records;
 }
 
@@ -484,6 +538,7 @@ static void replace_some(living *self)
 {
     const bool assigned = self->has_names && ids_are_assigned(self);
     record_set records = choose_to_replace(self, assigned);
+    const uint64_t next_id = assigned ? assign_by_name(self, &records) : 0;
     sstore_builder *builder;
     sstore_error error = {.status = SSTORE_OK};
     sstore_change change = SSTORE_CHANGE_INIT;
@@ -499,7 +554,7 @@ static void replace_some(living *self)
     } else {
         const size_t before = self->truth.count;
         assert_ok(sstore_builder_finish(builder, &change, &error), &error);
-        const uint64_t removed = replace_in_truth(self, &records);
+        const uint64_t removed = replace_in_truth(self, &records, next_id);
         assert_int_equal(change.removed_count, removed);
         assert_int_equal(change.added_count, self->truth.count + removed - before);
         assert_int_equal(change.given_count, records.count);
@@ -926,9 +981,10 @@ static void begin_life(living *self, uint64_t number)
                                                  : rng_below(random, self->pool.count + 1);
     const bool assigned = ids_are_assigned(self);
     record_set first = choose_records(self, count, assigned);
+    const uint64_t next_id = name_records(self, &first, assigned);
     scratch_remove(self->path);
     build(self, self->path, &first, assigned);
-    take_records(self, &first);
+    take_records(self, &first, next_id);
     record_set_free(&first);
 }
 

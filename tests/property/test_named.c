@@ -1,6 +1,7 @@
 /*
- * test_named.c - names of ids: which are refused, what an id may be named again, that bytes do not depend on memory,
- * threads and order, and that merged stores are those of one build. test_changes.c has random changes.
+ * test_named.c - names of ids: which are refused, what an id may be named again, which id a name gets, that bytes do
+ * not depend on memory, threads and order, and that merged stores are those of one build. test_changes.c has random
+ * changes.
  */
 #include "support/testing.h"
 
@@ -12,6 +13,7 @@
 #include "sstore_statistics.h"
 #include "support/name_of_id.h"
 #include "support/random.h"
+#include "support/record_set.h"
 #include "support/scratch.h"
 #include "support/use_store.h"
 
@@ -164,6 +166,36 @@ static void test_one_name_an_id(void **state)
     scratch_remove(path);
 }
 
+/* Records without ids share the id of their name: the smallest one in the store, or the number of the first of them.
+ * Numbers count the records whose names the store does not have. Given ids are kept. */
+static void test_one_id_a_name(void **state)
+{
+    const uint64_t fingerprints[] = {10, 20, 30, 40, 10}, more[] = {50, 60, 70, 20, 80}, nine = 9;
+    const sstore_name names[] = {text("a"), text("b"), text("a"), text("c"), text("a")},
+                      added[] = {text("d"), text("c"), text("d"), text("b"), text("e")};
+    const uint64_t all[] = {10, 30, 20, 40, 60, 50, 70, 80, 90}, ids[] = {0, 0, 1, 3, 3, 5, 5, 7, 9};
+    const char *path = scratch_path("shared");
+    const sstore_write_options options = named_options();
+    record_set wanted = record_set_new(1);
+    sstore_error error;
+    bool right;
+    size_t found;
+    assert_ok(build(path, &options, fingerprints, NULL, names, 5, &error), &error);
+    assert_ok(add(path, more, NULL, added, 5, &error), &error);
+    assert_ok(add(path, &all[8], &nine, &names[0], 1, &error), &error);
+    assert_ok(add(path, &all[0], NULL, &names[0], 1, &error), &error); /* it is there */
+    for (size_t i = 0; i < 9; i++)
+        record_set_put(&wanted, &all[i], ids[i]);
+    record_set_sort(&wanted);
+    sstore *store = store_must_open(path, SSTORE_IO_AUTO, SSTORE_STRATEGY_AUTO);
+    assert_ok(store_compare_records(store, &wanted, &right, &found, &error), &error);
+    assert_true(right && found == 9);
+    sstore_close(store);
+    assert_names(path, ids, 9, "a a b c c d d e a ");
+    record_set_free(&wanted);
+    scratch_remove(path);
+}
+
 /* All records whose ids have a name are removed: of two ids with it, and of one with two records. */
 static void test_removal_by_name(void **state)
 {
@@ -215,6 +247,43 @@ static void free_many(many *made)
     free(made->names);
 }
 
+/* Compare the numbers of two records by their names. */
+static int compare_named(const void *left, const void *right, void *context)
+{
+    const sstore_name *names = context, *a = &names[*(const size_t *)left], *b = &names[*(const size_t *)right];
+    const int order = memcmp(a->bytes, b->bytes, a->size < b->size ? a->size : b->size);
+    if (order != 0 || a->size != b->size)
+        return order != 0 ? order : a->size < b->size ? -1 : 1;
+    return *(const size_t *)left < *(const size_t *)right ? -1 : 1;
+}
+
+/* The store must have all records, each with its id, or else with the number of the first one of its name. */
+static void check_many(const char *path, const many *made, bool given)
+{
+    record_set wanted = record_set_new(1);
+    size_t *order = malloc(MANY * sizeof *order), found, first = 0, repeated = 0;
+    bool right;
+    sstore_error error;
+    for (size_t i = 0; i < MANY; i++)
+        order[i] = i;
+    qsort_r(order, MANY, sizeof *order, compare_named, made->names);
+    for (size_t i = 0; i < MANY; i++) {
+        const sstore_name *name = &made->names[order[i]], *before = &made->names[order[first]];
+        if (name->size != before->size || memcmp(name->bytes, before->bytes, name->size) != 0)
+            first = i;
+        repeated += first < i;
+        record_set_put(&wanted, &made->fingerprints[order[i]], given ? made->ids[order[i]] : order[first]);
+    }
+    assert_true(repeated > MANY / 100);
+    record_set_sort(&wanted);
+    sstore *store = store_must_open(path, SSTORE_IO_AUTO, SSTORE_STRATEGY_AUTO);
+    assert_ok(store_compare_records(store, &wanted, &right, &found, &error), &error);
+    assert_true(right && found == MANY);
+    sstore_close(store);
+    record_set_free(&wanted);
+    free(order);
+}
+
 static void test_bytes_do_not_depend_on_memory(void **state)
 {
     rng random = rng_seeded(run_seed);
@@ -230,6 +299,7 @@ static void test_bytes_do_not_depend_on_memory(void **state)
         assert_ok(build(small, &options, made.fingerprints, given ? made.ids : NULL, made.names, MANY, &error), &error);
         assert_true(folders_equal(large, small, ""));
         assert_ok(sstore_verify(small, NULL, NULL, NULL, &error), &error);
+        check_many(small, &made, given != 0);
         scratch_remove(large);
         scratch_remove(small);
         free_many(&made);
@@ -240,7 +310,7 @@ static void test_bytes_do_not_depend_on_memory(void **state)
 static void test_merged_parts(void **state)
 {
     rng random = rng_seeded(run_seed + 1);
-    many made = make_many(&random, false);
+    many made = make_many(&random, false); /* the ids are given, since some records of a name are in different parts */
     const char *whole = scratch_path("whole"), *merged = scratch_path("merged");
     char parts[4][256];
     const char *paths[4];
@@ -251,11 +321,11 @@ static void test_merged_parts(void **state)
         const size_t count = i == 3 ? MANY - begin : rng_below(&random, (MANY - begin) / 2);
         snprintf(parts[i], sizeof parts[i], "%s", scratch_path("part-%d", i));
         paths[i] = parts[i];
-        assert_ok(build(parts[i], &options, made.fingerprints + begin, NULL, made.names + begin, count, &error),
+        assert_ok(build(parts[i], &options, made.fingerprints + begin, made.ids, made.names + begin, count, &error),
                   &error);
         begin += count;
     }
-    assert_ok(build(whole, &options, made.fingerprints, NULL, made.names, MANY, &error), &error);
+    assert_ok(build(whole, &options, made.fingerprints, made.ids, made.names, MANY, &error), &error);
     assert_refused(sstore_merge(merged, paths, 4, &merging, NULL, &error), &error, "set raise_ids");
     merging.raise_ids = true;
     assert_ok(sstore_merge(merged, paths, 4, &merging, NULL, &error), &error);
@@ -339,10 +409,10 @@ int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wrong_calls),     cmocka_unit_test(test_one_name_an_id),
-        cmocka_unit_test(test_removal_by_name), cmocka_unit_test(test_bytes_do_not_depend_on_memory),
-        cmocka_unit_test(test_merged_parts),    cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_wrong_calls),   cmocka_unit_test(test_one_name_an_id),
+        cmocka_unit_test(test_one_id_a_name), cmocka_unit_test(test_removal_by_name),
+        cmocka_unit_test(test_merged_parts),  cmocka_unit_test(test_bytes_do_not_depend_on_memory),
+        cmocka_unit_test(test_long_names),    cmocka_unit_test(test_statistics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,30 +127,30 @@ static sstore_status replace_named(const char *path, const uint64_t *fingerprint
     return status;
 }
 
-/* A name keeps its smallest id, and a new one gets the next id. Given ids are taken. */
+/* A name keeps its smallest id, and a new one gets the next id, for all of its records. Given ids are taken. */
 static void test_names(void **state)
 {
-    const uint64_t fingerprints[] = {50, 51, 60, 40}, other = 80, nine = 9, one = 1;
-    const sstore_name names[] = {{"b", 1}, {"b", 1}, {"d", 1}, {"c", 1}};
-    const uint64_t after[] = {10, 50, 51, 60, 40}, after_ids[] = {1, 2, 2, 5, 4};
-    const uint64_t last[] = {10, 80, 60, 40}, last_ids[] = {1, 9, 5, 4};
+    const uint64_t fingerprints[] = {50, 51, 60, 40, 61}, other = 80, nine = 9, one = 1;
+    const sstore_name names[] = {{"b", 1}, {"b", 1}, {"d", 1}, {"c", 1}, {"d", 1}};
+    const uint64_t after[] = {10, 50, 51, 60, 40, 61}, after_ids[] = {1, 2, 2, 5, 4, 5};
+    const uint64_t last[] = {10, 80, 60, 40, 61}, last_ids[] = {1, 9, 5, 4, 5};
     const char *path = scratch_path("names");
     sstore_change change = SSTORE_CHANGE_INIT;
     sstore_error error;
     build(path, false, false, true);
-    assert_ok(replace_named(path, fingerprints, NULL, names, 4, &change, &error), &error);
-    assert_int_equal(change.given_count, 4);
-    assert_int_equal(change.added_count, 3);
+    assert_ok(replace_named(path, fingerprints, NULL, names, 5, &change, &error), &error);
+    assert_int_equal(change.given_count, 5);
+    assert_int_equal(change.added_count, 4);
     assert_int_equal(change.removed_count, 3);
-    assert_int_equal(change.absent_count, 1);
-    assert_records(path, after, after_ids, 5);
+    assert_int_equal(change.absent_count, 2);
+    assert_records(path, after, after_ids, 6);
     assert_ok(replace_named(path, &other, &nine, names, 1, &change, &error), &error);
     assert_int_equal(change.added_count, 1);
     assert_int_equal(change.removed_count, 2);
-    assert_records(path, last, last_ids, 4);
+    assert_records(path, last, last_ids, 5);
     /* Id 1 has the name 'a'. */
     assert_int_equal(replace_named(path, &other, &one, names, 1, &change, &error), SSTORE_ERROR_ARGUMENT);
-    assert_records(path, last, last_ids, 4);
+    assert_records(path, last, last_ids, 5);
     scratch_remove(path);
 }
 

@@ -35,7 +35,7 @@ typedef struct build_job {
     uint64_t record_count, expected_count; /* expected: in all inputs; 0: unknown */
     uint64_t next_row;                     /* the row after the last record, if bad rows are skipped */
     bool assigns_ids;                      /* the arguments want it, so records must not have any */
-    named_ids named;                       /* of an addition */
+    named_ids named;                       /* of records to remove */
     skew skew;                             /* of the records of a build */
 } build_job;
 
@@ -123,20 +123,15 @@ static sstore_status give_rows(build_job *job, const record_batch *batch, sstore
 
 static sstore_status give_named(build_job *job, const record_batch *batch, sstore_error *error)
 {
-    sstore_status status = SSTORE_OK;
     if (job->kind == STORE_REMOVE_NAMES)
         return sstore_remover_remove_named(job->remover, batch->names, batch->count, error);
     if (job->kind == STORE_REMOVE) {
-        status = named_ids_find_records(&job->named, batch, error);
+        const sstore_status status = named_ids_find_records(&job->named, batch, error);
         return status != SSTORE_OK ? status
                                    : sstore_remover_remove(job->remover, job->named.fingerprints, job->named.ids,
                                                            job->named.count, error);
     }
-    if (job->kind == STORE_ADD)
-        status = named_ids_find(&job->named, batch, error);
-    return status != SSTORE_OK ? status
-                               : sstore_builder_add_named(job->builder, batch->fingerprints, job->named.ids,
-                                                          batch->names, batch->count, error);
+    return sstore_builder_add_named(job->builder, batch->fingerprints, NULL, batch->names, batch->count, error);
 }
 
 /* Give records to the library. Ids to remove come as fingerprints. */
@@ -529,7 +524,7 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
     job.shape.words = required_words(&job, arguments);
     if (kind != STORE_BUILD)
         store_expect_padding(job.metadata.recipe, &arguments->input.lines, &job.shape);
-    if ((kind == STORE_ADD || kind == STORE_REMOVE) && job.metadata.has_names)
+    if (kind == STORE_REMOVE && job.metadata.has_names)
         code = named_ids_open(&job.named, job.path);
     code = code == EXIT_DONE ? run_build(&job, arguments) : give_up(&job, code);
     named_ids_close(&job.named);

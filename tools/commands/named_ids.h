@@ -1,7 +1,4 @@
-/*
- * named_ids.h - the ids of named records that are added to a store or removed from it. A name that the store has keeps
- * its id, so that a record which is added once more is the same one, and a new name gets the next id.
- */
+/* named_ids.h - the ids of named records that are removed from a store, or of named queries. */
 #ifndef NAMED_IDS_H
 #define NAMED_IDS_H
 
@@ -24,7 +21,7 @@ typedef struct named_ids {
 int named_ids_open(named_ids *self, const char *path);
 void named_ids_close(named_ids *self);
 
-/* Set the ids of the names of records to add. */
+/* Set the ids of the names of queries: the smallest id of each, or one that no record has. */
 sstore_status named_ids_find(named_ids *self, const record_batch *batch, sstore_error *error);
 
 /* Find all records that have fingerprint and name of one of these: set fingerprints, ids and their count. One that the

@@ -64,9 +64,32 @@ sstore_status ss_builder_add_records(sstore_builder *builder, const uint64_t *fi
     return status;
 }
 
+/* Add the records that got their ids from new names. */
+static sstore_status add_newly_named(sstore_builder *builder, sstore_error *error)
+{
+    ss_new_names *names = &builder->new_names;
+    const uint64_t *fingerprint;
+    if (names->items == NULL)
+        return SSTORE_OK;
+    ss_progress_begin(&builder->progress, "sorting", 0, ss_sorter_count(names->items->sorter), 0);
+    sstore_status status = ss_new_names_finish(names, &builder->progress, error);
+    do {
+        if (status == SSTORE_OK)
+            status = ss_progress_add(&builder->progress, 0, 1);
+        if (status == SSTORE_OK)
+            status = ss_new_names_next(names, &fingerprint, error);
+        if (status == SSTORE_OK && fingerprint != NULL)
+            status = ss_builder_add_records(builder, fingerprint, &names->id, 1, error);
+    } while (status == SSTORE_OK && fingerprint != NULL);
+    ss_new_names_close(names);
+    return status;
+}
+
 sstore_status ss_builder_sort(sstore_builder *builder, ss_sorted_pieces *pieces_out, sstore_error *error)
 {
-    sstore_status status = SSTORE_OK;
+    sstore_status status = add_newly_named(builder, error);
+    if (status != SSTORE_OK)
+        return status;
     if (builder->records == NULL)
         status = open_sorter(builder, builder->first_count, error);
     if (status != SSTORE_OK)

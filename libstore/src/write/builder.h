@@ -15,6 +15,7 @@
 #include "store/commit.h"
 #include "store/lookup.h"
 #include "write/id_conflicts.h"
+#include "write/new_names.h"
 #include "write/segment_writer.h"
 
 #define SS_NO_ID_LEFT "cannot assign more ids: the next one would exceed 2^64 - 2; add records with ids"
@@ -49,7 +50,8 @@ struct sstore_builder {
     uint64_t next_id, base_next_id; /* now, and before the first record */
     ss_id_conflicts conflicts;      /* of given ids */
     ss_name_runs names;             /* of a store with names: those that were given */
-    uint64_t names_bytes;           /* of memory, for them */
+    uint64_t names_bytes;           /* of memory, for them, and again for the next ones */
+    ss_new_names new_names;         /* records without ids, by their names */
     sstore_remover *replaced;       /* finds the records that the added ones replace; NULL: they replace none */
     uint64_t expected_max_id;
     bool ignore_free_space;
@@ -101,6 +103,11 @@ sstore_status ss_builder_keep_changes(void *context, void *items, size_t *count,
 /* Add records whose ids are known; without ids these are not read. */
 sstore_status ss_builder_add_records(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
                                      size_t count, sstore_error *error);
+
+/* Find the ids of names in the extended store: named_out has an element for each name. Errors as
+ * ss_builder_open_base() and sstore_get_named(). */
+sstore_status ss_builder_find_names(sstore_builder *builder, const sstore_name *names, size_t count,
+                                    ss_named_id *named_out, sstore_error *error);
 
 /* Check the names of given ids against those that the extended store has. ARGUMENT; IO, DAMAGED, MEMORY. */
 sstore_status ss_builder_check_names(sstore_builder *builder, sstore_error *error);

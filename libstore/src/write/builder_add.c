@@ -79,36 +79,83 @@ sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *finger
     return status == SSTORE_OK ? add(builder, fingerprints, ids, count, error) : status;
 }
 
-/* Add records that were checked, with their names. */
-static sstore_status add_named(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
-                               const sstore_name *names, size_t count, sstore_error *error)
+/* ----- with names ----- */
+
+/* Records that were checked, with their names, and with ids or without. */
+typedef struct named_records {
+    const uint64_t *fingerprints, *ids;
+    const sstore_name *names;
+    size_t count;
+} named_records;
+
+/* Note the name of an id. */
+static sstore_status add_name(sstore_builder *builder, uint64_t id, const sstore_name *name, sstore_error *error)
 {
-    const uint64_t first_id = builder->next_id;
-    sstore_status status = add(builder, fingerprints, ids, count, error);
-    for (size_t i = 0; status == SSTORE_OK && i < count; i++)
-        status = ss_name_runs_add(&builder->names, ids != NULL ? ids[i] : first_id + i, names[i].bytes, names[i].size,
-                                  error);
-    builder->spec.name_bytes = builder->names.name_bytes;
+    return ss_name_runs_add(&builder->names, id, name->bytes, name->size, error);
+}
+
+/* Look names up in the store. Their records are removed if they are replaced. */
+static sstore_status find_names(sstore_builder *builder, const named_records *records, ss_named_id *named,
+                                sstore_error *error)
+{
+    if (builder->replaced != NULL)
+        return ss_remover_remove_named(builder->replaced, records->names, records->count, named, error);
+    const bool is_wanted = builder->extends && records->ids == NULL;
+    return is_wanted ? ss_builder_find_names(builder, records->names, records->count, named, error) : SSTORE_OK;
+}
+
+/* Add a record whose name the store does not have, with the next number. */
+static sstore_status add_new_name(sstore_builder *builder, const uint64_t *fingerprint, const sstore_name *name,
+                                  sstore_error *error)
+{
+    const uint64_t number = builder->next_id++;
+    sstore_status status = SSTORE_OK;
+    if (builder->new_names.items == NULL)
+        status = ss_new_names_open(&builder->new_names, builder->spec.words, builder->names_bytes,
+                                   builder->spec.tmp_dir, error);
+    if (status == SSTORE_OK)
+        status = ss_new_names_add(&builder->new_names, name, number, fingerprint, error);
+    return status == SSTORE_OK ? add_name(builder, number, name, error) : status;
+}
+
+/* Add records without ids: they get those of their names. */
+static sstore_status add_by_name(sstore_builder *builder, const named_records *records, const ss_named_id *named,
+                                 sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    if (records->count > UINT64_MAX - builder->next_id)
+        return ss_fail_argument(error, SS_NO_ID_LEFT);
+    builder->change.given_count += records->count;
+    for (size_t i = 0; status == SSTORE_OK && i < records->count; i++) {
+        const uint64_t *fingerprint = records->fingerprints + i * builder->spec.words;
+        if (!named[i].is_found) {
+            status = add_new_name(builder, fingerprint, &records->names[i], error);
+            continue;
+        }
+        status = ss_builder_add_records(builder, fingerprint, &named[i].id, 1, error);
+        if (status == SSTORE_OK)
+            status = add_name(builder, named[i].id, &records->names[i], error);
+    }
     return status;
 }
 
-/* Add records in place of those that have their names. Without an id, a record gets that of its name, or the next
- * one. */
-static sstore_status replace_named(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
-                                   const sstore_name *names, size_t count, sstore_error *error)
+static sstore_status add_with_ids(sstore_builder *builder, const named_records *records, sstore_error *error)
 {
-    uint64_t found[ID_BATCH] = {0};
-    sstore_status status = SSTORE_OK;
-    for (size_t done = 0, size; status == SSTORE_OK && done < count; done += size) {
-        size = (size_t)ss_min_u64(count - done, ID_BATCH);
-        if (ids == NULL && size > UINT64_MAX - builder->next_id)
-            return ss_fail_argument(error, SS_NO_ID_LEFT);
-        status = ss_remover_remove_named(builder->replaced, names + done, size, ids != NULL ? NULL : found,
-                                         &builder->next_id, error);
-        if (status == SSTORE_OK)
-            status = add_named(builder, fingerprints + done * builder->spec.words, ids != NULL ? ids + done : found,
-                               names + done, size, error);
-    }
+    sstore_status status = add(builder, records->fingerprints, records->ids, records->count, error);
+    for (size_t i = 0; status == SSTORE_OK && i < records->count; i++)
+        status = add_name(builder, records->ids[i], &records->names[i], error);
+    return status;
+}
+
+/* Add at most ID_BATCH records. */
+static sstore_status add_batch(sstore_builder *builder, const named_records *records, sstore_error *error)
+{
+    ss_named_id named[ID_BATCH] = {{.is_found = false}};
+    sstore_status status = find_names(builder, records, named, error);
+    if (status == SSTORE_OK)
+        status = records->ids != NULL ? add_with_ids(builder, records, error)
+                                      : add_by_name(builder, records, named, error);
+    builder->spec.name_bytes = builder->names.name_bytes;
     return status;
 }
 
@@ -122,8 +169,13 @@ sstore_status sstore_builder_add_named(sstore_builder *builder, const uint64_t *
     sstore_status status = ss_check_names(builder->spec.has_names, builder->transaction->path, names, count, error);
     if (status == SSTORE_OK)
         status = check_given(builder, ids != NULL, error);
-    if (status != SSTORE_OK)
-        return status;
-    return builder->replaced != NULL ? replace_named(builder, fingerprints, ids, names, count, error)
-                                     : add_named(builder, fingerprints, ids, names, count, error);
+    for (size_t done = 0, size; status == SSTORE_OK && done < count; done += size) {
+        size = (size_t)ss_min_u64(count - done, ID_BATCH);
+        const named_records records = {.fingerprints = fingerprints + done * builder->spec.words,
+                                       .ids = ids != NULL ? ids + done : NULL,
+                                       .names = names + done,
+                                       .count = size};
+        status = add_batch(builder, &records, error);
+    }
+    return status;
 }

@@ -78,6 +78,19 @@ sstore_status ss_builder_keep_changes(void *context, void *items, size_t *count,
 
 /* ----- names ----- */
 
+sstore_status ss_builder_find_names(sstore_builder *builder, const sstore_name *names, size_t count,
+                                    ss_named_id *named_out, sstore_error *error)
+{
+    sstore_cursor *cursor = NULL;
+    sstore_status status = ss_builder_open_base(builder, error);
+    if (status == SSTORE_OK)
+        status = sstore_cursor_create(builder->base.store, &cursor, error);
+    if (status == SSTORE_OK)
+        status = sstore_get_named(cursor, names, count, ss_named_ids_note, named_out, error);
+    sstore_cursor_free(cursor);
+    return status;
+}
+
 /* The names of the segments of a store, each read through a slot of its own, since the ids ascend. */
 typedef struct stored_names {
     const sstore *store;

@@ -229,7 +229,7 @@ sstore_status ss_builder_prepare(sstore_builder *builder, const sstore_write_opt
     if (spec->has_names)
         builder->names_bytes = limit_bytes / NAMES_SHARE;
     ss_name_runs_init(&builder->names, builder->names_bytes, spec->tmp_dir);
-    const uint64_t taken = builder->names_bytes + (builder->names_bytes > 0 ? NAME_WRITER_BYTES : 0);
+    const uint64_t taken = 2 * builder->names_bytes + (builder->names_bytes > 0 ? NAME_WRITER_BYTES : 0);
     spec->memory = ss_build_memory_divide(ss_remaining_memory(limit_bytes, reserved_bytes + taken), options->threads,
                                           spec->words, spec->has_ids, spec->block_bytes);
     uint64_t pool_bytes = spec->memory.sorter_bytes;
@@ -377,6 +377,7 @@ void sstore_builder_abort(sstore_builder *builder)
     ss_builder_close_base(builder);
     ss_id_conflicts_free(&builder->conflicts);
     ss_name_runs_free(&builder->names);
+    ss_new_names_close(&builder->new_names);
     ss_chunk_pool_close(&builder->pool);
     ss_free(builder->first);
     sstore_remover_abort(builder->replaced);

@@ -374,15 +374,17 @@ static sstore_status choose_id(const insertion *self, uint64_t *id_out)
     const sstore_dedup *dedup = self->dedup;
     const sstore_name *name = self->names != NULL ? &self->names[self->next] : NULL;
     sstore_status status = SSTORE_OK;
-    bool found = false;
+    ss_named_id named = {.is_found = false};
     *id_out = self->ids != NULL ? self->ids[self->next] : 0;
     if (name != NULL && self->ids != NULL)
         status = ss_waiting_names_check(&dedup->names, dedup->cursor, *id_out, name, self->error);
     else if (name != NULL)
-        status = ss_waiting_names_find(&dedup->names, dedup->cursor, name, &found, id_out, self->error);
-    if (status != SSTORE_OK || self->ids != NULL || found)
+        status = ss_waiting_names_find(&dedup->names, dedup->cursor, name, &named, self->error);
+    if (status != SSTORE_OK || self->ids != NULL)
         return status;
-    *id_out = dedup->next_id;
+    *id_out = named.is_found ? named.id : dedup->next_id;
+    if (named.is_found)
+        return SSTORE_OK;
     return *id_out < UINT64_MAX ? SSTORE_OK : ss_fail_argument(self->error, SS_NO_ID_LEFT);
 }
 

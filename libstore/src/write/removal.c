@@ -101,7 +101,6 @@ static sstore_status find_by_fingerprint(sstore_remover *remover, const key_set 
 typedef struct id_search {
     sstore_remover *remover;
     bool *are_found; /* one an id */
-    uint64_t *ids;   /* of names: the smallest id of a record that has it; or NULL */
     sstore_status status;
     sstore_error *error;
 } id_search;
@@ -109,10 +108,7 @@ typedef struct id_search {
 static int take_record(void *context, const sstore_match *record)
 {
     id_search *self = context;
-    const uint64_t index = record->query_index;
-    if (self->ids != NULL && (!self->are_found[index] || record->id < self->ids[index]))
-        self->ids[index] = record->id;
-    self->are_found[index] = true;
+    self->are_found[record->query_index] = true;
     self->status = add_found(self->remover, record->fingerprint, record->id, self->error);
     return self->status != SSTORE_OK;
 }
@@ -153,36 +149,36 @@ static sstore_status find_by_id(sstore_remover *remover, const key_set *set, sst
 
 /* ----- records of names ----- */
 
-/* Count a name that no record has, and give it the next id. */
-static void note_new_name(const id_search *self, size_t index, uint64_t *next_id)
+/* The names whose records are being looked up. */
+typedef struct name_search {
+    sstore_remover *remover;
+    ss_named_id *named; /* one a name */
+    sstore_status status;
+    sstore_error *error;
+} name_search;
+
+static int take_named(void *context, const sstore_match *record)
 {
-    self->remover->builder->change.absent_count++;
-    if (self->ids != NULL && next_id != NULL)
-        self->ids[index] = (*next_id)++;
+    name_search *self = context;
+    ss_named_ids_note(self->named, record);
+    self->status = add_found(self->remover, record->fingerprint, record->id, self->error);
+    return self->status != SSTORE_OK;
 }
 
 /* Find the records of all ids that have one of the names. */
-static sstore_status find_by_name(sstore_remover *remover, const sstore_name *names, size_t count, uint64_t *ids,
-                                  uint64_t *next_id, sstore_error *error)
+static sstore_status find_by_name(sstore_remover *remover, const sstore_name *names, size_t count, ss_named_id *named,
+                                  sstore_error *error)
 {
-    id_search search = {.remover = remover,
-                        .are_found = ss_alloc(count, sizeof *search.are_found),
-                        .ids = ids,
-                        .status = SSTORE_OK,
-                        .error = error};
+    name_search search = {.remover = remover, .named = named, .status = SSTORE_OK, .error = error};
     sstore_cursor *cursor = NULL;
-    if (search.are_found == NULL)
-        return ss_fail_memory(error, count);
     sstore_status status = sstore_cursor_create(remover->builder->base.store, &cursor, error);
     if (status == SSTORE_OK)
-        status = sstore_get_named(cursor, names, count, take_record, &search, error);
+        status = sstore_get_named(cursor, names, count, take_named, &search, error);
     if (status == SSTORE_STOPPED)
         status = search.status;
     for (size_t i = 0; status == SSTORE_OK && i < count; i++)
-        if (!search.are_found[i])
-            note_new_name(&search, i, next_id);
+        remover->builder->change.absent_count += !named[i].is_found;
     sstore_cursor_free(cursor);
-    ss_free(search.are_found);
     return status == SSTORE_OK ? give_found(remover, error) : status;
 }
 
@@ -298,12 +294,12 @@ sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fin
     return ss_builder_add_records(remover->builder, fingerprints, ids, count, error);
 }
 
-sstore_status ss_remover_remove_named(sstore_remover *remover, const sstore_name *names, size_t count, uint64_t *ids,
-                                      uint64_t *next_id, sstore_error *error)
+sstore_status ss_remover_remove_named(sstore_remover *remover, const sstore_name *names, size_t count,
+                                      ss_named_id *named_out, sstore_error *error)
 {
     remover->builder->change.given_count += count;
     const sstore_status status = ss_builder_open_base(remover->builder, error);
-    return status == SSTORE_OK ? find_by_name(remover, names, count, ids, next_id, error) : status;
+    return status == SSTORE_OK ? find_by_name(remover, names, count, named_out, error) : status;
 }
 
 sstore_status sstore_remover_remove_named(sstore_remover *remover, const sstore_name *names, size_t count,
@@ -314,7 +310,14 @@ sstore_status sstore_remover_remove_named(sstore_remover *remover, const sstore_
     if (!remover->builder->spec.has_names)
         return ss_fail_argument(error, "%s: the store has no names, so records cannot be removed by name",
                                 remover->builder->transaction->path);
-    return count > 0 ? ss_remover_remove_named(remover, names, count, NULL, NULL, error) : SSTORE_OK;
+    if (count == 0)
+        return SSTORE_OK;
+    ss_named_id *named = ss_alloc(count, sizeof *named);
+    if (named == NULL)
+        return ss_fail_memory(error, count * sizeof *named);
+    const sstore_status status = ss_remover_remove_named(remover, names, count, named, error);
+    ss_free(named);
+    return status;
 }
 
 /* Find the records of all keys. */

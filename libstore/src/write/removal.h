@@ -14,10 +14,9 @@ sstore_status ss_remover_create(const char *path, ss_transaction *transaction, c
 /* The builder of the segment that removes. */
 sstore_builder *ss_remover_builder(const sstore_remover *remover);
 
-/* As sstore_remover_remove_named(). Unless `ids` is NULL, ids[i] becomes the smallest id of a record that has name i;
- * if there is none, *next_id, which is then raised. */
-sstore_status ss_remover_remove_named(sstore_remover *remover, const sstore_name *names, size_t count, uint64_t *ids,
-                                      uint64_t *next_id, sstore_error *error);
+/* As sstore_remover_remove_named(), and tell which ids the names have. named_out has an element for each, zeroed. */
+sstore_status ss_remover_remove_named(sstore_remover *remover, const sstore_name *names, size_t count,
+                                      ss_named_id *named_out, sstore_error *error);
 
 /* Find the records of all keys, and sort them, as ss_builder_sort() does. */
 sstore_status ss_remover_sort(sstore_remover *remover, ss_sorted_pieces *pieces_out, sstore_error *error);

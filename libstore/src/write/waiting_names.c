@@ -145,28 +145,12 @@ sstore_status ss_waiting_names_give(const ss_waiting_names *names, ss_name_runs 
 
 /* ----- with the names of the store ----- */
 
-typedef struct smallest_id {
-    bool found;
-    uint64_t id;
-} smallest_id;
-
-static int take_smaller_id(void *context, const sstore_match *record)
-{
-    smallest_id *min = context;
-    if (!min->found || record->id < min->id)
-        *min = (smallest_id){.found = true, .id = record->id};
-    return 0;
-}
-
 sstore_status ss_waiting_names_find(const ss_waiting_names *names, sstore_cursor *cursor, const sstore_name *name,
-                                    bool *found_out, uint64_t *id_out, sstore_error *error)
+                                    ss_named_id *named_out, sstore_error *error)
 {
     const ss_waiting_name *waiting = find_name(names, name);
-    smallest_id min = {.found = waiting != NULL, .id = waiting != NULL ? waiting->id : 0};
-    const sstore_status status = sstore_get_named(cursor, name, 1, take_smaller_id, &min, error);
-    *found_out = min.found;
-    *id_out = min.id;
-    return status;
+    *named_out = (ss_named_id){.is_found = waiting != NULL, .id = waiting != NULL ? waiting->id : 0};
+    return sstore_get_named(cursor, name, 1, ss_named_ids_note, named_out, error);
 }
 
 /* A name that is compared with that of the store. */

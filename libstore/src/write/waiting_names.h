@@ -6,6 +6,7 @@
 #define SS_WAITING_NAMES_H
 
 #include "write/name_runs.h"
+#include "write/new_names.h"
 
 /* An id with its name, whose bytes ids of the same name share. */
 typedef struct ss_waiting_name {
@@ -32,7 +33,7 @@ uint64_t ss_waiting_names_bytes(const ss_waiting_names *names);
 /* Find the smallest id that a record of the cursor's store has with this name, or that has it here. Errors as
  * sstore_get_named(). */
 sstore_status ss_waiting_names_find(const ss_waiting_names *names, sstore_cursor *cursor, const sstore_name *name,
-                                    bool *found_out, uint64_t *id_out, sstore_error *error);
+                                    ss_named_id *named_out, sstore_error *error);
 
 /* ARGUMENT if an id has another name in the cursor's store or here. Errors as sstore_names(). */
 sstore_status ss_waiting_names_check(const ss_waiting_names *names, sstore_cursor *cursor, uint64_t id,

@@ -106,7 +106,7 @@ def _check_ids(ids: Optional[ArrayLike], no_ids: bool) -> None:
         raise ArgumentError("ids: a store without ids takes none; leave them out")
 
 
-def _names_of(names: Optional[StringsLike], has_names: bool) -> Names:
+def given_names(names: Optional[StringsLike], has_names: bool) -> Names:
     """Names that are added to a store, which has names or not; in a table if they are not given."""
     if names is None:
         return has_names
@@ -317,12 +317,12 @@ class Builder:
             ArgumentError, FileError, OutOfMemoryError: after the latter two only abort() is possible.
         """
         _check_ids(ids, self._no_ids)
-        for piece in pieces(fingerprints, ids, self._words, self._bad, names=_names_of(names, self._has_names)):
+        for piece in pieces(fingerprints, ids, self._words, self._bad, names=given_names(names, self._has_names)):
             self._give(piece)
 
     def _give(self, piece: Piece) -> None:
         writer, ids = self._writer_for(piece.fingerprints), piece.ids
-        if ids is None and self._next_id is not None:
+        if ids is None and piece.names is None and self._next_id is not None:
             ids = _numbered(piece, self._next_id)
             self._next_id += piece.row_count
         fitted(piece.fingerprints, "fingerprints", self._words)
@@ -402,7 +402,8 @@ def build(
             of 64-bit integers of words + 1 columns has fingerprints and ids, as in a .npy file, if `bits` is given;
             two columns need it. Negative numbers of 64 bits are two's complement; those of fewer bits, such as int32,
             are taken without a sign, as unsigned ones of as many bits.
-        ids: as many, or None: the records are numbered from first_id on.
+        ids: as many, or None: the records are numbered from first_id on. With names, all records of a name then share
+            an id, the number of the first of them.
         names: as many texts, such as paths or URLs: the name of each id, of 1 to 65,536 bytes without null bytes and
             newlines. The store keeps them, and an index of the ids: see Store.names(), Store.get(). A sequence of str
             or bytes, an array of NumPy's texts, or Arrow data: strings, binary, or a dictionary of them. True: the
@@ -427,7 +428,7 @@ def build(
         ignore_free_space: begin even if the disk seems too small.
         skip_bad: what to do about rows that cannot be read, such as nulls, or bytes of another length than most: False:
             an error, which names the row. True: skip them, and warn. A BadRows: skip them, and report them there. The
-            other rows keep their numbers as ids. It is still an error if no row can be read.
+            other rows keep their numbers as ids, unless they have names. It is still an error if no row can be read.
         progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
 
     Returns:
@@ -521,10 +522,12 @@ def add(
     A record is a fingerprint with its id. Open stores keep their state; open() and Store.reopen() show the new one.
 
     Args:
-        ids: None: the records get the ids from the store's next id on, so a call that is repeated adds all of them
-            again, which a DoubtWarning tells. A store without ids ignores ids, with a warning.
+        ids: None: the records get the ids of their names; or, without names, the ids from the store's next id on, so a
+            call that is repeated adds all of them again, which a DoubtWarning tells. A store without ids ignores ids,
+            with a warning.
         names: as build() takes them, in a store with names; None: those of the column "name" of the table. An id that
-            the store has keeps its name: another one is an error.
+            the store has keeps its name: another one is an error. Without ids, all records of a name share the smallest
+            id that the name has in the store, or a new one.
         check_ids: count ids that other fingerprints have, in `conflict_count` of the result, and warn of them.
         no_compact: write the records as a segment of their own. Otherwise they are merged with the newest segments of
             the store, as long as these are small or the tiers of compact() say so: small additions do not make many
@@ -586,8 +589,7 @@ def replace(
     are read. The arguments and the errors are those of add(). A store without ids is an ArgumentError.
 
     Args:
-        ids: None: in a store with names, a record keeps the id that its name has in the store, the smallest one; each
-            record of a new name gets a new id.
+        ids: None: in a store with names, records share the id of their name, as add() says.
         names: as add() takes them, in a store with names.
 
     Returns:
@@ -626,9 +628,9 @@ def _add(
         with _Writer(call, "sstore_builder", lib.sstore_builder_create_addition, path, options) as writer:
             next_id, doubt = None, ""
             with Store(path, io="pread") as store:
-                count, all_given = store._words, _names_of(names, store.has_names)
+                count, all_given = store._words, given_names(names, store.has_names)
             for number, piece in enumerate(pieces(fingerprints, ids, count, bad, True, all_given)):
-                names_tell_ids = piece.ids is None and fields.get("replace_records", False)
+                names_tell_ids = piece.ids is None and (piece.names is not None or "replace_records" in fields)
                 is_compared = bad.max_bad != 0 or piece.ids is not None or len(piece.fingerprints) > 1
                 if number == 0 and is_compared and not names_tell_ids:
                     next_id, doubt = _compare(path, piece)
