@@ -112,14 +112,17 @@ def write_inputs(numbers, form, header, lines):
     return paths
 
 
-def mark_stored(documents, k, numbers, bits):
-    """Build a store of some fingerprints, and mark the documents near one."""
+def mark_stored(documents, k, numbers, bits, is_named):
+    """Build a store of some fingerprints, with names or ids, and mark the documents near one. Returns its dump."""
     store = [numbers.choice(documents)["value"] ^ (1 << numbers.randrange(bits)) for _ in range(5)]
-    text = "".join(f"{value:0{bits // 4}x}\t{i}\n" for i, value in enumerate(store))
-    subprocess.run(["sstore", "build", "--quiet", "--force", "-k", str(k), "against.store"], input=text.encode(), check=True)
+    known = [escaped(f"stored\\{i}") if is_named else str(i) for i in range(5)]
+    lines = [f"{value:0{bits // 4}x}\t{name}" for value, name in zip(store, known)]
+    subprocess.run(["sstore", "build", "--quiet", "--force", "-k", str(k), "against.store", *(["--names"] if is_named else [])],
+                   input="\n".join(lines).encode(), check=True)
     for document in documents:
         near = min((bin(document["value"] ^ value).count("1"), value, i) for i, value in enumerate(store))
-        document["stored"] = near if near[0] <= k else None
+        document["stored"] = (near[0], known[near[2]]) if near[0] <= k else None
+    return lines
 
 
 def run_case(seed):
@@ -136,9 +139,11 @@ def run_case(seed):
                "--tmp-dir", ".", "--quiet"]
     options += ["--strict"] if strict else []
     options += ["--max-group", str(max_group)] if max_group else []
-    if numbers.random() < 0.3:
-        mark_stored(documents, k, numbers, bits)
-        options += ["--against", "against.store"]
+    stored_lines, is_named, updates = [], numbers.random() < 0.5, False
+    if numbers.random() < 0.5:
+        stored_lines = mark_stored(documents, k, numbers, bits, is_named)
+        updates = is_named and numbers.random() < 0.5
+        options += ["--update" if updates else "--against", "against.store"]
     header, lines = rows(form, documents, bits, columns)
     paths = write_inputs(numbers, form, header, lines)
     kept_of = choose(documents, keep, k, strict, max_group)
@@ -149,7 +154,7 @@ def run_case(seed):
     for i, document in enumerate(documents):
         if i in stored:
             near = document["stored"]
-            removed.append(f"{document['name']}\tagainst.store:{near[2]}\t{near[0]}")
+            removed.append(f"{document['name']}\tagainst.store:{near[1]}\t{near[0]}")
         elif i in kept_of:
             other = documents[kept_of[i]]
             removed.append(f"{document['name']}\t{other['name']}\t{distance(document, other)}")
@@ -165,6 +170,12 @@ def run_case(seed):
     if done.returncode != 0 or said or got.rstrip("\n") != "\n".join(wanted).rstrip("\n") or got_removed != removed:
         print(f"FAILED: seed {seed}: sstore dedup {' '.join(options + paths)}: exit {done.returncode}")
         print(done.stderr.decode())
+    if updates:
+        stored_lines += [f"{document['value']:0{bits // 4}x}\t{document['name']}" for i, document in enumerate(documents)
+                         if i not in kept_of and i not in stored]
+        dumped = subprocess.run(["sstore", "dump", "--no-comments", "against.store"], capture_output=True).stdout.decode()
+        if sorted(dumped.splitlines()) != sorted(set(stored_lines)):
+            print(f"FAILED: seed {seed}: --update: the store does not have what is kept")
     return len(kept_of)
 
 

@@ -191,6 +191,17 @@ static void check_arguments(dedup_job *job, dedup_arguments *args)
 
 /* ----- stores ----- */
 
+/* What is added to a store with names has one. */
+static int want_names(dedup_job *job)
+{
+    document_form *form = &job->args->text.form;
+    job->adds_names = form->ids_are_names = true;
+    if (form->unit == DOCUMENT_FILES || form->id_key != NULL)
+        return EXIT_DONE;
+    return message_print("%s: the store has names: --id-field says which field has those of the documents",
+                         job->args->update);
+}
+
 /* Open the store of --against or --update, if there is one. */
 static int open_store(dedup_job *job)
 {
@@ -204,10 +215,11 @@ static int open_store(dedup_job *job)
     int code = store_open(args->against, NULL, &job->against, &metadata);
     if (code != EXIT_DONE)
         return code;
-    if (args->update != NULL && metadata.has_names)
-        return message_print("%s: the store has names, which --update does not give; print the new documents with "
-                             "--against, and add their fingerprints with 'sstore fingerprint' and 'sstore add'",
-                             args->update);
+    code = stored_names_open(&job->stored, job->against, args->against, false, &job->stored_or_none);
+    if (code == EXIT_DONE && args->update != NULL && metadata.has_names)
+        code = want_names(job);
+    if (code != EXIT_DONE)
+        return code;
     const uint32_t words = metadata.fingerprint_bits / 64;
     if (args->fingerprint_field == NULL && words != job->words)
         return message_print("%s: the store has fingerprints of %" PRIu32 " bits, and texts get %" PRIu32 " here",
@@ -243,6 +255,7 @@ static void close_job(dedup_job *job)
 {
     sstore_keeper_free(job->keeper);
     sstore_iterator_free(job->dropped);
+    stored_names_close(&job->stored);
     sstore_close(job->against);
     document_names_close(&job->names);
     FILE *const files[] = {job->store_drops, job->left_outs, job->fingerprints};

@@ -14,6 +14,7 @@
 #include "documents/document_work.h"
 #include "documents/reread.h"
 #include "input/line_format.h"
+#include "output/stored_names.h"
 
 typedef struct dedup_arguments {
     text_input text;
@@ -49,7 +50,8 @@ typedef struct dedup_job {
     bool keeps_last;
 
     sstore *against; /* or NULL */
-    bool against_has_ids, makes_store;
+    bool against_has_ids, makes_store, adds_names;
+    stored_names stored, *stored_or_none;         /* the names of its records; NULL: it has none */
     uint32_t distance;                            /* known if there is a store, or one was given */
     sstore_keeper *keeper;                        /* NULL: there was no document */
     document_names names;                         /* if they are wanted */

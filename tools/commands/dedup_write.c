@@ -126,6 +126,17 @@ static bool print_name(FILE *to, const char *name)
     return done;
 }
 
+/* Print a record of the store, by its name or its id, if it has one. */
+static bool print_stored(dedup_job *job, FILE *to, uint64_t id)
+{
+    if (!print_name(to, job->args->against))
+        return false;
+    if (job->stored_or_none == NULL)
+        return !job->against_has_ids || fprintf(to, ":%" PRIu64, id) > 0;
+    const printed_name name = stored_names_find(job->stored_or_none, id);
+    return name.text != NULL && fprintf(to, ":%s", name.text) > 0;
+}
+
 /* Print the name of what is kept instead. */
 static bool print_kept(const writer *self, FILE *to, const drop *why)
 {
@@ -134,7 +145,7 @@ static bool print_kept(const writer *self, FILE *to, const drop *why)
         const char *name = document_names_find(&job->names, why->kept);
         return name != NULL && print_name(to, name);
     }
-    return print_name(to, job->args->against) && (!job->against_has_ids || fprintf(to, ":%" PRIu64, why->kept) > 0);
+    return print_stored(job, to, why->kept);
 }
 
 /* Print a line of the list. False: that failed. */
@@ -148,9 +159,10 @@ static bool print_removed(const writer *self, FILE *to, uint64_t number, const d
 /* Add a document that is dropped to the list, if there is one. */
 static int list_removed(const writer *self, uint64_t number, const drop *why)
 {
-    return self->removed == NULL || why->kind == DROP_LEFT_OUT || print_removed(self, self->removed, number, why)
-               ? EXIT_DONE
-               : message_errno(self->job->args->removed, "cannot write the file");
+    if (self->removed == NULL || why->kind == DROP_LEFT_OUT || print_removed(self, self->removed, number, why))
+        return EXIT_DONE;
+    return self->job->stored.code != EXIT_DONE ? self->job->stored.code
+                                               : message_errno(self->job->args->removed, "cannot write the file");
 }
 
 static int open_removed(writer *self)
@@ -209,20 +221,31 @@ static void next_fingerprint(writer *self)
         self->next_added = UINT64_MAX;
 }
 
-/* Add a kept document, unless it has no features. */
-static int add_kept(writer *self, const document *doc)
+/* Add the fingerprint of a kept document, with its name or its id, or without. */
+static int add_record(writer *self, const document *doc)
 {
     sstore_error error;
     const bool has_id = self->job->work.reader.form.id_key != NULL && doc->name == NULL;
+    if (!self->job->adds_names)
+        return message_status(sstore_builder_add(self->builder, self->added, has_id ? &doc->id : NULL, 1, &error),
+                              &error);
+    const char *text = doc->name != NULL ? doc->name : document_names_find(&self->job->names, doc->number);
+    if (text == NULL)
+        return EXIT_FAILED;
+    const sstore_name name = {.bytes = text, .size = strlen(text)};
+    return message_status(sstore_builder_add_named(self->builder, self->added, NULL, &name, 1, &error), &error);
+}
+
+/* Add a kept document, unless it has no features. */
+static int add_kept(writer *self, const document *doc)
+{
     if (self->builder == NULL)
         return EXIT_DONE;
     if (self->next_added == UINT64_MAX)
         next_fingerprint(self);
     while (self->next_added < doc->number)
         next_fingerprint(self);
-    if (self->next_added != doc->number)
-        return EXIT_DONE;
-    return message_status(sstore_builder_add(self->builder, self->added, has_id ? &doc->id : NULL, 1, &error), &error);
+    return self->next_added == doc->number ? add_record(self, doc) : EXIT_DONE;
 }
 
 static int close_update(writer *self, int code)

@@ -43,6 +43,9 @@ echo "--- another recipe, and another width"
 sstore fingerprint --lines --features chars one | sstore build --quiet chars.store
 refused 1 sstore dedup --against chars.store one
 refused 1 sstore dedup --bits 128 --against chars.store one
+echo "--- a store with names, and documents without"
+sstore fingerprint one | sstore build --quiet --names named.store
+refused 1 sstore dedup --update named.store order.jsonl
 echo "--- an output that cannot be written leaves no list and adds nothing"
 refused 1 sstore dedup --removed list --update new.store one >/dev/full
 ls -d sstore-* 2>/dev/null

@@ -55,6 +55,13 @@ sstore dedup -k 8 --update seen.store lines >/dev/null
 sstore dedup --update seen.store --removed list lines && cat list
 echo "$other" | sstore dedup --quiet --against seen.store
 sstore dump --no-comments seen.store | cut -f 2 | sort -n | paste -sd ' '
+echo "--- a store with names: what is kept instead is named, and what is added gets its name"
+sstore fingerprint --recursive folder 2>/dev/null | sstore build --quiet --names named.store
+mkdir new && cp folder/a new/copy && echo "another page on rivers, mills and dogs that nobody has seen before" >'new/\page'
+sstore dedup --removed list --update named.store new && cat list
+sstore dedup --quiet --removed list --id-field url --update named.store pages.jsonl && cat list
+sstore dedup --quiet --removed list --against named.store lines && cat list
+sstore dump --no-comments named.store | cut -f 2 | sort
 echo "--- nothing, and one"
 : | sstore dedup
 echo "$text" | sstore dedup
