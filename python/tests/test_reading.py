@@ -165,6 +165,58 @@ def test_groups(folder: pathlib.Path, rng: np.random.Generator, words: int) -> N
 
 
 @pytest.mark.parametrize("words", [1, 3])
+def test_several_stores(folder: pathlib.Path, rng: np.random.Generator, words: int) -> None:
+    fps = rng.integers(0, 4, (300, words), dtype=np.uint64)
+    ids = rng.integers(0, 50, len(fps), dtype=np.uint64)
+
+    def given(rows: Any) -> Any:
+        return rows[:, 0] if words == 1 else rows
+
+    def whole(rows: Any) -> list[int]:
+        return [int("".join(f"{word:016x}" for word in row), 16) for row in rows.reshape(-1, words).tolist()]
+
+    parts = [slice(0, 100), slice(80, 200), slice(200, 300)]
+    for number, part in enumerate(parts):
+        sstore.build(folder / f"{number}", given(fps[part]), ids[part], names=[f"{number}-{i}" for i in ids[part]])
+    records = [sorted({*zip(whole(fps[part]), ids[part].tolist())}) for part in parts]
+    queries = fps[rng.integers(0, len(fps), 20)]
+    asked, own = whole(queries), rng.integers(0, 50, 20, dtype=np.uint64)
+    with sstore.open(folder / "0") as store, sstore.open(folder / "2") as last:
+        for limit, excludes in itertools.product((None, 1, 5), (None, own)):
+            kept = [[r for r in records[0] if excludes is None or r[1] != own[i]] for i in range(20)]
+            wanted = []
+            for i, query in enumerate(asked):
+                found = [(bin(value ^ query).count("1"), value, number, index)
+                         for index, part in enumerate([kept[i], *records[1:]]) for value, number in part]  # fmt: skip
+                wanted += [(i, *row) for row in sorted(row for row in found if row[0] <= 1)[:limit]]
+            also: list[Any] = [folder / "1", last]
+            matches = store.query_batch(given(queries), 1, limit=limit, exclude_ids=excludes, also=also, names=True)
+            got = zip(matches.query_index.tolist(), matches.distance.tolist(), whole(matches.fingerprint),
+                      matches.id.tolist(), matches.store_index.tolist())  # fmt: skip
+            assert list(got) == wanted
+            assert matches.name.tolist() == [f"{row[4]}-{row[3]}" for row in wanted]
+            assert matches.offsets[-1] == len(wanted) and len(matches.offsets) == 21
+            grouped = store.query_groups(given(queries), np.arange(20), 1, limit=limit, also=also, names=True)
+            if excludes is None:
+                assert [grouped[name].tolist() for name in ("group_index", "id", "store_index", "name")] == [
+                    matches[name].tolist() for name in ("query_index", "id", "store_index", "name")
+                ]
+                assert grouped.query_count.tolist() == [1] * len(wanted)
+        everything = store.query_groups(given(queries), distance=1, also=[last])
+        count = len({(value, number, index) for index in (0, 2) for value, number in records[index]
+                     if min(bin(value ^ query).count("1") for query in asked) <= 1})  # fmt: skip
+        assert len(everything) == count
+        with pytest.raises(AttributeError, match="one store was asked"):
+            _ = store.query_batch(given(queries)).store_index
+        sstore.build(folder / "wide", np.zeros((1, 5), np.uint64), bits=320)
+        with pytest.raises(sstore.ArgumentError, match="also: expected a store of"):
+            store.query_batch(given(queries), also=[folder / "wide"])
+        sstore.build(folder / "bare", given(fps), bits=64 * words, no_ids=True)
+        with pytest.raises(sstore.ArgumentError, match="either all stores have ids"):
+            store.query_batch(given(queries), also=[folder / "bare"])
+
+
+@pytest.mark.parametrize("words", [1, 3])
 def test_get(folder: pathlib.Path, rng: np.random.Generator, words: int) -> None:
     fps = rng.integers(0, 1 << 64, (500, words), dtype=np.uint64)
     for largest in (1 << 8, 1 << 40):

@@ -219,6 +219,14 @@ class Matches(Records):
         """The number of bits that differ from the query: uint32, shape (n,)."""
         return self.columns["distance"]
 
+    @property
+    def store_index(self) -> Words:
+        """The store that has the record: uint64, shape (n,). AttributeError unless several stores were asked."""
+        column = self.columns.get("store_index")
+        if column is None:
+            raise AttributeError("one store was asked")
+        return column
+
 
 class QueryMatches(Matches):
     """Matches of one query, from the bytes that the library packed. The arrays cannot be written to."""
@@ -260,7 +268,8 @@ QueryMatches.__name__ = "Matches"  # the public class, for repr
 
 
 class BatchMatches(Matches):
-    """Matches of many queries: the columns query_index, fingerprint, id (in a store with ids) and distance."""
+    """Matches of many queries: the columns query_index, fingerprint, id (in a store with ids) and distance; of several
+    stores also store_index."""
 
     query_count: int = 0
 
@@ -280,7 +289,7 @@ class BatchMatches(Matches):
 
 class GroupMatches(Matches):
     """Matches of groups of queries: group_index, query_index, fingerprint, id (in a store with ids), distance and
-    query_count."""
+    query_count; of several stores also store_index."""
 
     @property
     def group_index(self) -> Words:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Optional, Union
 
@@ -58,7 +58,7 @@ from sstore._columns import (
 )
 from sstore._doubt import SkipBad, bad_rows_of
 from sstore._errors import ArgumentError, error_of, text
-from sstore._groups import group_numbers, merged
+from sstore._merged import group_numbers, of_groups, of_stores
 from sstore._native import ffi, lib
 from sstore._near import Stored
 from sstore._rows import all_names, check_names, taken
@@ -781,6 +781,7 @@ class Store:
         limit: Optional[int] = None,
         ids: Optional[IdRange] = None,
         exclude_ids: Optional[ArrayLike] = None,
+        also: Sequence[Union[Store, PathLike]] = (),
         threads: int = 0,
         skip_bad: SkipBad = False,
         names: bool = False,
@@ -794,7 +795,10 @@ class Store:
             distance: in bits, 0 to 64 for each word; None: the store's own.
             limit: only the first records of each fingerprint, at least 1; None: all. No more ids are read.
             ids: only records with these ids, as query() takes them.
-            exclude_ids: an id for each fingerprint: it does not find records with this id, such as itself.
+            exclude_ids: an id for each fingerprint: it does not find records of this store with it, such as itself.
+            also: other stores, or paths of them, that are also asked. The limit and the order are those of all matches
+                together, and the column store_index says which store has the record: 0 is this one, 1 the first of
+                the others. Either all have ids, or none.
             threads: 0: all that the process may use.
             skip_bad: as build() takes it. Rows that are skipped have no matches.
             names: add the column name, in a store with names.
@@ -810,9 +814,36 @@ class Store:
             FileError, DamagedError: a block cannot be read, or is damaged.
             OutOfMemoryError: the matches do not fit in memory; iter_query_batch() then serves.
         """
-        return self._match_results(
-            fingerprints, distance, limit, ids, exclude_ids, threads, skip_bad, names, progress
-        ).all()
+        how = threads, skip_bad, names, progress
+        if len(also) > 0:
+            return self._query_stores(also, fingerprints, self._own_or(distance), limit, ids, exclude_ids, *how)
+        return self._match_results(fingerprints, distance, limit, ids, exclude_ids, *how).all()
+
+    def _query_stores(
+        self,
+        also: Sequence[Union[Store, PathLike]],
+        fingerprints: ArrayLike,
+        distance: int,
+        limit: Optional[int],
+        ids: Optional[IdRange],
+        exclude_ids: Optional[ArrayLike],
+        *how: Any,
+    ) -> BatchMatches:
+        """As query_batch(), of several stores."""
+        parts = [self._match_results(fingerprints, distance, limit, ids, exclude_ids, *how).all()]
+        for store in (store if isinstance(store, Store) else Store(store) for store in also):
+            if store._words != self._words:
+                raise ArgumentError(
+                    f"also: expected a store of {self.bits} bits, as this one is, found one of {store.bits} bits"
+                )
+            if store._has_ids != self._has_ids:
+                raise ArgumentError("also: either all stores have ids, or none")
+            parts.append(store._match_results(fingerprints, distance, limit, ids, None, *how).all())
+            if parts[-1].query_count != parts[0].query_count:
+                raise ArgumentError("also: expected fingerprints that can be read several times, found a stream")
+        made = BatchMatches(of_stores(parts, limit))
+        made.query_count = parts[0].query_count
+        return made
 
     def iter_query_batch(
         self,
@@ -845,6 +876,7 @@ class Store:
         limit: Optional[int] = None,
         ids: Optional[IdRange] = None,
         exclude_self: bool = False,
+        also: Sequence[Union[Store, PathLike]] = (),
         threads: int = 0,
         names: bool = False,
         progress: ProgressOption = False,
@@ -858,7 +890,7 @@ class Store:
             groups: n numbers or strings, such as the ids of documents: consecutive fingerprints with the same one are a
                 group. None: all fingerprints are one.
             limit: only the first records of each group, at least 1; None: all.
-            exclude_self: leave out the records whose id is the number of the group.
+            exclude_self: leave out the records of this store whose id is the number of the group.
 
         The other arguments and the errors are those of query_batch().
 
@@ -867,7 +899,7 @@ class Store:
             with names=True name, distance, and query_count (uint64): how many of the group are within the distance. The
             matches come in the order of the groups, those of one group ascending by distance, fingerprint and id.
         """
-        naming, near = self._naming(names, is_single=True), self._own_or(distance)
+        near = self._own_or(distance)
         queries = taken(fingerprints, "fingerprints", self._words, bad_rows_of(False)).fingerprints
         numbers = group_numbers(groups, len(queries))
         if flag_of(exclude_self, "exclude_self") and groups is None:
@@ -878,10 +910,12 @@ class Store:
             limit=limit,
             ids=ids,
             exclude_ids=groups if exclude_self else None,  # type: ignore[arg-type]
+            also=also,
             threads=threads,
+            names=names,
             progress=progress,
         )
-        return GroupMatches(naming(merged(found, queries, numbers, near, limit).columns))
+        return of_groups(found, queries, numbers, near, limit)
 
     def explain(self, fingerprint: Fingerprint, distance: Optional[int] = None) -> list[TableExplanation]:
         """What a query reads in each table, and what it was expected to read. The arguments are those of query()."""

@@ -1,7 +1,8 @@
-"""Groups of queries, each of which is answered as one: the rotations of a picture, the frames of a clip."""
+"""Answers that are merged: of several stores, and of groups of queries, such as the rotations of a picture."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Optional
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from sstore._arrays import Words
 from sstore._columns import BatchMatches, GroupMatches
 from sstore._errors import ArgumentError
+from sstore._strings import Strings, joined
 
 _COMPARED = 1 << 20  # pairs of a match and a query at a time
 
@@ -60,7 +62,27 @@ def _near_counts(found: Words, queries: Words, groups: _Rows, numbers: _Rows, di
     return counts
 
 
-def merged(found: BatchMatches, queries: Words, numbers: _Rows, distance: int, limit: Optional[int]) -> GroupMatches:
+def _firsts(groups: Words, limit: int) -> npt.NDArray[np.bool_]:
+    """The first rows of each group, whose numbers ascend."""
+    kept: npt.NDArray[np.bool_] = np.arange(len(groups)) - np.searchsorted(groups, groups) < limit
+    return kept
+
+
+def of_stores(parts: Sequence[BatchMatches], limit: Optional[int]) -> dict[str, Any]:
+    """The matches of the same queries in several stores as those of one, with the column store_index."""
+    columns: dict[str, Any] = {}
+    for name in parts[0].columns:
+        given: Any = [part.columns[name] for part in parts]
+        columns[name] = joined(given) if isinstance(given[0], Strings) else np.concatenate(given)
+    columns["store_index"] = np.repeat(np.arange(len(parts), dtype=np.uint64), [len(part) for part in parts])
+    order = ("query_index", "distance", "fingerprint", "id", "store_index")
+    rows = np.lexsort([key for name in reversed(order) if name in columns for key in _keys(columns[name])])
+    if limit is not None:
+        rows = rows[_firsts(columns["query_index"][rows], limit)]
+    return {name: column[rows] for name, column in columns.items()}
+
+
+def of_groups(found: BatchMatches, queries: Words, numbers: _Rows, distance: int, limit: Optional[int]) -> GroupMatches:
     """The matches of queries as those of their groups: each record once, with its nearest query.
 
     Args:
@@ -69,7 +91,7 @@ def merged(found: BatchMatches, queries: Words, numbers: _Rows, distance: int, l
     """
     columns = dict(found.columns)
     columns["group_index"] = numbers[columns["query_index"].astype(np.intp)].astype(np.uint64)
-    record = [columns["group_index"], columns["fingerprint"], *([columns["id"]] if "id" in columns else [])]
+    record = [columns[name] for name in ("group_index", "fingerprint", "id", "store_index") if name in columns]
     keys = [key for column in reversed(record) for key in _keys(column)]
     order = np.lexsort((columns["query_index"], columns["distance"], *keys))
     is_first = np.ones(len(order), np.bool_)
@@ -80,9 +102,8 @@ def merged(found: BatchMatches, queries: Words, numbers: _Rows, distance: int, l
     rows = order[firsts]
     rows = rows[np.lexsort((*[key[rows] for key in keys[:-1]], columns["distance"][rows], keys[-1][rows]))]
     if limit is not None:
-        groups = columns["group_index"][rows]
-        rows = rows[np.arange(len(rows)) - np.searchsorted(groups, groups) < limit]
+        rows = rows[_firsts(columns["group_index"][rows], limit)]
         kept = columns["group_index"][rows].astype(np.intp)
         columns["query_count"][rows] = _near_counts(columns["fingerprint"][rows], queries, kept, numbers, distance)
-    names = ["group_index", "query_index", "fingerprint", "id", "distance", "query_count"]
+    names = ["group_index", "query_index", "fingerprint", "id", "name", "distance", "store_index", "query_count"]
     return GroupMatches({name: columns[name][rows] for name in names if name in columns})
