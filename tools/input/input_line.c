@@ -121,7 +121,8 @@ static bool parse_name(const line_format *format, const field *source, line_reco
     record->has_id = !format->are_names;
     record->fingerprint[0] = format->are_names ? 0 : record->fingerprint[0];
     const bool right = name_decode(source->text, source->length, format->name_room, &record->name_length, fault);
-    fault->has_sure_hint = !right || fault->has_sure_hint;
+    if (!right)
+        fault->has_sure_hint = true;
     return right;
 }
 
