@@ -27,7 +27,7 @@ void document_batch_free(document_batch *self)
 
 document *document_batch_add(document_batch *self, const char *bytes, size_t length)
 {
-    if (!grow(&self->bytes, &self->capacity, self->used + length, 1) ||
+    if (!grow(&self->bytes, &self->capacity, self->used + length + 1, 1) || /* also an empty one is somewhere */
         !grow(&self->items, &self->item_capacity, self->count + 1, sizeof *self->items))
         return NULL;
     if (length > 0)
