@@ -287,12 +287,16 @@ int sspy_stream_feed(sstore_stream_matcher *matcher, const uint64_t *fingerprint
     return status_of(status, status == SSTORE_STOPPED, error);
 }
 
-int sspy_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
-                      uint64_t first_index, bool *is_new, uint64_t *new_ids, sspy_columns *columns, sstore_error *error)
+int sspy_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids, const sstore_name *names,
+                      size_t count, uint64_t first_index, bool *is_new, uint64_t *new_ids, sspy_columns *columns,
+                      sstore_error *error)
 {
     dedup_target target = {.first_index = first_index, .new_ids = new_ids, .columns = columns};
-    const sstore_status status = sstore_dedup_insert(dedup, fingerprints, ids, count, is_new,
-                                                     columns != NULL ? keep_answer : NULL, &target, error);
+    const sstore_dedup_fn on_answer = columns != NULL ? keep_answer : NULL;
+    const sstore_status status = names != NULL ? sstore_dedup_insert_named(dedup, fingerprints, ids, names, count,
+                                                                           is_new, on_answer, &target, error)
+                                               : sstore_dedup_insert(dedup, fingerprints, ids, count, is_new, on_answer,
+                                                                     &target, error);
     return status_of(status, target.is_out_of_memory, error);
 }
 
@@ -534,6 +538,14 @@ int sspy_names(sstore_cursor *cursor, const uint64_t *ids, size_t count, int64_t
 {
     name_target target = {.begins = begins, .ends = ends, .bytes = bytes};
     const sstore_status status = sstore_names(cursor, ids, count, keep_name, &target, error);
+    return status_of(status, status == SSTORE_STOPPED, error);
+}
+
+int sspy_dedup_names(sstore_dedup *dedup, const uint64_t *ids, size_t count, int64_t *begins, int64_t *ends,
+                     sspy_bytes *bytes, sstore_error *error)
+{
+    name_target target = {.begins = begins, .ends = ends, .bytes = bytes};
+    const sstore_status status = sstore_dedup_names(dedup, ids, count, keep_name, &target, error);
     return status_of(status, status == SSTORE_STOPPED, error);
 }
 

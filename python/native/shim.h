@@ -76,11 +76,11 @@ int sspy_keep_absent(void *context, uint64_t id);
 /* An sstore_large_group_fn: appends both numbers to the columns of `context`, an sspy_columns. Stops the call only if
  * memory is out. */
 int sspy_keep_large_group(void *context, uint64_t kept_number, uint64_t record_count);
-/* Insert records that are new. `is_new` has `count` elements. If `columns` is not NULL, `new_ids` also has as many, and
- * gets the ids of new records, and the matches of the others are appended: query (`first_index` plus the index of the
- * record), fingerprint, id, distance. */
-int sspy_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
-                      uint64_t first_index, bool *is_new, uint64_t *new_ids, sspy_columns *columns,
+/* Insert records that are new; `names` are theirs, in a store with names, else NULL. `is_new` has `count` elements. If
+ * `columns` is not NULL, `new_ids` also has as many, and gets the ids of new records, and the matches of the others are
+ * appended: query (`first_index` plus the index of the record), fingerprint, id, distance. */
+int sspy_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids, const sstore_name *names,
+                      size_t count, uint64_t first_index, bool *is_new, uint64_t *new_ids, sspy_columns *columns,
                       sstore_error *error);
 /* Take at most `capacity` pairs of sstore_join_records(), and pass them on whenever there are as many, and at the end.
  * `flush` empties the columns, and stops the call by another result than 0. */
@@ -171,6 +171,9 @@ typedef struct sspy_bytes {
 /* Append the names of `count` ids to `bytes`, and set begins[i] and ends[i] of those that have one. */
 int sspy_names(sstore_cursor *cursor, const uint64_t *ids, size_t count, int64_t *begins, int64_t *ends,
                sspy_bytes *bytes, sstore_error *error);
+/* The same, also of ids that wait in a deduplication. */
+int sspy_dedup_names(sstore_dedup *dedup, const uint64_t *ids, size_t count, int64_t *begins, int64_t *ends,
+                     sspy_bytes *bytes, sstore_error *error);
 
 /* Read `count` texts of numbers and dates as the command does (core/tools/documents/document_order.h): the lower
  * orders[i], the sooner text i comes. Returns their number, or the index of the first text that is neither. */

@@ -397,6 +397,62 @@ def test_near_a_stored_record(folder: pathlib.Path, rng: np.random.Generator, wo
             store.query(id=number, exclude_self=True, exclude_id=50)
 
 
+@pytest.mark.parametrize("form", ["texts", "bytes", "arrow", "table", "with ids"])
+def test_offers(folder: pathlib.Path, rng: np.random.Generator, form: str) -> None:
+    """Named records that are inserted if new, against a model, with the names of those that they are near."""
+    path, names = folder / "a", random_names(rng, 30)
+    names = list(dict.fromkeys(name.replace("\udcff", "") or "z" for name in names))
+    fps = clustered(rng, 400)
+    given = [names[i] for i in rng.integers(0, len(names), 400).tolist()]
+    id_of = {name: number for number, name in enumerate(names)}
+    model: list[tuple[int, int, str]] = []
+    next_id = 0
+    for begin in range(0, 400, 100):
+        with sstore.Deduplicator(path, 3, names=True, publish_every=int(rng.integers(1, 60))) as seen:
+            for first in range(begin, begin + 100, 25):
+                part, texts = fps[first : first + 25], given[first : first + 25]
+                forms: dict[str, Any] = {
+                    "texts": (part, None, texts),
+                    "bytes": (part, None, [text.encode() for text in texts]),
+                    "arrow": (part, None, pyarrow.array(texts)),
+                    "table": (pyarrow.table({"fingerprint": part, "name": texts}), None, None),
+                    "with ids": (part, [id_of[text] for text in texts], texts),
+                }
+                records, ids, named = forms[form]
+                answers = seen.offer_and_match(records, ids, names=named)
+                near: list[tuple[int, str]] = []
+                for row, (fp, name) in enumerate(zip(part.tolist(), texts)):
+                    matches = [(row, other) for f, _, other in model if bin(f ^ fp).count("1") <= 3]
+                    assert answers.is_new[row] == (matches == [])
+                    near += matches
+                    if not matches:
+                        own = [id_ for _, id_, other in model if other == name]
+                        id_ = id_of[name] if form == "with ids" else own[0] if own else next_id
+                        next_id = max(next_id, id_ + 1)
+                        model.append((fp, id_, name))
+                        assert answers.id[row] == id_
+                assert sorted(zip(answers.matches.query_index.tolist(), answers.matches["name"])) == sorted(near)
+                known = [id_ for _, id_, _ in model]
+                assert seen.names(known).tolist() == [name for _, _, name in model]
+            assert seen.names(known[0]).tolist() == [model[0][2]]
+    with sstore.open(path) as store:
+        stored = store.records(names=True)
+        assert sorted(zip(stored.fingerprint.tolist(), stored.id.tolist(), stored.name)) == sorted(model)
+    with sstore.Deduplicator(path) as seen:
+        with pytest.raises(TypeError, match="a name for each record"):
+            seen.offer([1])
+        with pytest.raises(ValueError, match="names"):
+            seen.offer([1], names=["a", "b"])
+        bad = sstore.BadRows()
+        wrong: Any = ["a", "b\nc"]
+        assert seen.offer([1 << 60, 1 << 50], names=wrong, skip_bad=bad).tolist() == [True, False] and bad.count == 1
+    with sstore.Deduplicator(folder / "b") as seen:
+        with pytest.raises(ValueError, match="the store has no names"):
+            seen.offer([1], names=["a"])
+        with pytest.raises(ValueError, match="has no names"):
+            seen.names(1)
+
+
 def test_bad_names(folder: pathlib.Path, rng: np.random.Generator) -> None:
     fps = clustered(rng, 5)
     for bad_name, reason in (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,10 @@ from sstore._columns import MATCH_COLUMNS, BatchMatches, Buffers, wide
 from sstore._doubt import SkipBad, bad_rows_of
 from sstore._errors import ArgumentError, NotFoundError
 from sstore._native import ffi, lib
-from sstore._rows import Piece, pieces
-from sstore._store import Store, build_distance_or_own
-from sstore._write import Change, Wait, build, change_of, shared_options, warn_of_conflicts, words_at
+from sstore._rows import Piece, pieces, words
+from sstore._store import Store, build_distance_or_own, names_of
+from sstore._strings import Strings, StringsLike
+from sstore._write import Change, Wait, build, change_of, given_names, shared_options, warn_of_conflicts
 
 _Flags = npt.NDArray[np.bool_]
 
@@ -35,7 +36,8 @@ class Answers:
     Attributes:
         is_new: whether each record was new, and was inserted: bool, shape (n,).
         id: the id of each new record, given or assigned; of the others 0: uint64, shape (n,).
-        matches: the records near those that were not new. `query_index` is that of the offered record.
+        matches: the records near those that were not new. `query_index` is that of the offered record. In a store with
+            names they have the column name.
     """
 
     is_new: _Flags
@@ -76,6 +78,7 @@ class Deduplicator:
         distance: a record is new if none is within it, 0 to 16 bits for each word; None: the store's own.
         bits: of a fingerprint of a new store; None: 64. An existing store must have as many, if it is given.
         no_ids: of a new store. Given ids are ignored by a store without ids.
+        names: True: a new store has names, and offer() takes one for each record. An existing store has them or not.
         no_compact: leave the segments of the store as they are, as with add().
         publish_every: publish after this many new records; None: as many as fit into an eighth of the memory.
         limit: of the matches of a record, offer_and_match() finds only the first ones, at least 1; None: all. Of a
@@ -96,6 +99,7 @@ class Deduplicator:
         *,
         bits: Optional[int] = None,
         no_ids: bool = False,
+        names: bool = False,
         no_compact: bool = False,
         publish_every: Optional[int] = None,
         limit: Optional[int] = None,
@@ -112,7 +116,6 @@ class Deduplicator:
     ) -> None:
         self._native: Optional[Any] = None
         self._path = os.path.abspath(os.fsdecode(path))
-        self._has_ids: Optional[bool] = None
         self._slice = _MIN_SLICE
         self._conflict_count = 0
         self._call = Call(progress)
@@ -139,13 +142,15 @@ class Deduplicator:
                 bits=bits,
                 distance=3 if distance is None else distance,
                 no_ids=no_ids,
+                names=[] if flag_of(names, "names") else False,
                 plan=plan or "auto",
                 recipe=recipe,
                 block_size=block_size,
                 wait=wait,
             )
             self._native = self._open(path, options)
-        self._words = words_at(path)
+        with Store(path, io="pread") as store:
+            self._words, self._has_ids, self._has_names = store._words, store.has_ids, store.has_names
         if wanted is not None and wanted != self._words:
             self._native = None
             raise ArgumentError(f"bits: the store has fingerprints of {64 * self._words} bits, not of {bits}")
@@ -161,14 +166,22 @@ class Deduplicator:
             raise ArgumentError("the deduplicator is closed")
         return self._native
 
-    def offer(self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None, *, skip_bad: SkipBad = False) -> _Flags:
+    def offer(
+        self,
+        fingerprints: ArrayLike,
+        ids: Optional[ArrayLike] = None,
+        *,
+        names: Optional[StringsLike] = None,
+        skip_bad: SkipBad = False,
+    ) -> _Flags:
         """Insert each record that is new, one after the other.
 
         A record is new if neither a record of the store nor one that was inserted before it, also in this call, is
-        within the distance. Without ids, new records get the ids from the store's next id on.
+        within the distance. Without ids, new records get the ids of their names, as with add(), or the ids from the
+        store's next id on.
 
         Args:
-            fingerprints, ids, skip_bad: n records, as build() takes them.
+            fingerprints, ids, names, skip_bad: n records, as add() takes them.
 
         Returns:
             Whether each record was new: bool, shape (n,). Rows that were skipped were not.
@@ -179,33 +192,52 @@ class Deduplicator:
             ArgumentError, TypeError: a record cannot be read. Nothing of an array or a sequence was inserted. Of an
                 Arrow stream, the batches before that record were.
         """
-        found = self._insert(fingerprints, ids, None, skip_bad)
+        found = self._insert(fingerprints, ids, names, None, skip_bad)
         return found.of_rows(found.is_new)
 
     def offer_and_match(
-        self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None, *, skip_bad: SkipBad = False
+        self,
+        fingerprints: ArrayLike,
+        ids: Optional[ArrayLike] = None,
+        *,
+        names: Optional[StringsLike] = None,
+        skip_bad: SkipBad = False,
     ) -> Answers:
         """The same as offer(), with the ids of new records and the matches of the others.
 
         The arguments and errors are those of offer().
         """
-        if self._has_ids is None:
-            with Store(self._path, io="pread") as store:
-                self._has_ids = store.has_ids
         columns = Buffers(wide(MATCH_COLUMNS, self._words))
-        found = self._insert(fingerprints, ids, columns, skip_bad)
-        made = {n: c for n, c in columns.take().items() if self._has_ids or n != "id"}
-        matches = BatchMatches({**made, "query_index": found.rows[made["query_index"]].astype(np.uint64)})
+        found = self._insert(fingerprints, ids, names, columns, skip_bad)
+        made: dict[str, Any] = {n: c for n, c in columns.take().items() if self._has_ids or n != "id"}
+        made["query_index"] = found.rows[made["query_index"]].astype(np.uint64)
+        if self._has_names:
+            made["name"] = self._find_names(made["id"])
+        matches = BatchMatches(made)
         matches.query_count = found.row_count
         return Answers(found.of_rows(found.is_new), found.of_rows(found.new_ids), matches)
 
+    def names(self, ids: Union[int, ArrayLike]) -> Strings:
+        """The names of ids, as Store.names(), also of new records that wait to be published."""
+        return self._find_names(words([ids] if isinstance(ids, int) else ids, "ids"))
+
+    def _find_names(self, ids: Words) -> Strings:
+        with self._call.lock:
+            return names_of(lib.sspy_dedup_names, self._use(), ids)
+
     def _insert(
-        self, fingerprints: ArrayLike, ids: Optional[ArrayLike], columns: Optional[Buffers], skip_bad: SkipBad
+        self,
+        fingerprints: ArrayLike,
+        ids: Optional[ArrayLike],
+        names: Optional[StringsLike],
+        columns: Optional[Buffers],
+        skip_bad: SkipBad,
     ) -> _Inserted:
         """Also fills the columns with matches. Without columns, the new ids are not set."""
         all_new, all_ids, all_rows = [np.zeros(0, np.bool_)], [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)]
         bad, first, row_count = bad_rows_of(skip_bad), 0, 0
-        for piece in pieces(fingerprints, ids, self._words, bad):
+        all_names = given_names(names, self._has_names)
+        for piece in pieces(fingerprints, ids, self._words, bad, names=all_names):
             is_new, new_ids = self._insert_piece(piece, first, columns)
             all_new.append(is_new)
             all_ids.append(new_ids)
@@ -222,6 +254,7 @@ class Deduplicator:
         while begin < count:
             end = begin + self._slice
             part = piece.fingerprints[begin:end]
+            name_part = ffi.NULL if piece.names is None else piece.names[begin:end].native()
             started = time.perf_counter()
             with self._call.lock:
                 self._call.check(
@@ -229,6 +262,7 @@ class Deduplicator:
                         self._use(),
                         pointer(part),
                         pointer(None if piece.ids is None else piece.ids[begin:end]),
+                        name_part,
                         len(part),
                         first + begin,
                         ffi.from_buffer("bool[]", is_new[begin:end], require_writable=True),

@@ -300,19 +300,24 @@ class _Cursor:
 
     def names(self, ids: Words) -> Strings:
         """The names of ids."""
-        ids, call = np.ascontiguousarray(ids), Call()
-        begins, ends = np.zeros(len(ids), np.int64), np.full(len(ids), -1, np.int64)
-        made = ffi.new("sspy_bytes *")
-        places = [ffi.from_buffer("int64_t[]", array, require_writable=True) for array in (begins, ends)]
-        status = lib.sspy_names(self.native, pointer(ids), len(ids), *places, made, call.error)
-        data = ffi.gc(made.data, lib.sspy_free)
-        call.check(status)
-        return Strings(ffi.buffer(data, made.size) if made.size > 0 else b"", begins, ends)
+        return names_of(lib.sspy_names, self.native, ids)
 
     def see(self) -> None:
         """Let `view` be the packed matches, which have a new place if there are more than `capacity`."""
         self.view = ffi.buffer(self.answer.bytes, self.answer.capacity * self.match_bytes)
         self.capacity = self.answer.capacity
+
+
+def names_of(find: Any, native: Any, ids: Words) -> Strings:
+    """The names of ids that the library finds."""
+    ids, call = np.ascontiguousarray(ids), Call()
+    begins, ends = np.zeros(len(ids), np.int64), np.full(len(ids), -1, np.int64)
+    made = ffi.new("sspy_bytes *")
+    places = [ffi.from_buffer("int64_t[]", array, require_writable=True) for array in (begins, ends)]
+    status = find(native, pointer(ids), len(ids), *places, made, call.error)
+    data = ffi.gc(made.data, lib.sspy_free)
+    call.check(status)
+    return Strings(ffi.buffer(data, made.size) if made.size > 0 else b"", begins, ends)
 
 
 class _Naming:

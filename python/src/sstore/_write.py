@@ -647,7 +647,7 @@ def _add(
     return change
 
 
-def words_at(path: PathLike) -> int:
+def _words_at(path: PathLike) -> int:
     """The words of the fingerprints of a store, which tell its readers how many bits these have."""
     with Store(path, io="pread") as store:
         return store._words
@@ -728,7 +728,7 @@ def remove(
                 given = taken(ids, "ids", 1, bad).fingerprints
                 writer.give(lambda r, i, _, n, e: lib.sstore_remover_remove(r, ffi.NULL, i, n, e), given, None)
             else:
-                for part, id_part, *_ in pieces(fingerprints, ids, words_at(path), bad):
+                for part, id_part, *_ in pieces(fingerprints, ids, _words_at(path), bad):
                     writer.give(lib.sstore_remover_remove, part, id_part)
             change = writer.finish(absent)
     bad.tell()
