@@ -70,12 +70,18 @@ def test_texts(folder: pathlib.Path, pages: pathlib.Path) -> None:
     assert {*folder.iterdir()} == {pages, made, removed}
 
 
-def test_fingerprints(folder: pathlib.Path, rng: np.random.Generator) -> None:
+NAMES = ["plain", "#comment", "-", "back\\slash", "\ttab"]
+ESCAPED = ["plain", "\\x23comment", "\\x2d", "back\\\\slash", "\\x09tab"]
+
+
+@pytest.mark.parametrize("has_names", [False, True])
+def test_fingerprints(folder: pathlib.Path, rng: np.random.Generator, has_names: bool) -> None:
     """The same rows as those of dedup(), in several row groups."""
     fps = clustered(rng, 3000)
     table = pa.table({"hash": fps, "size": rng.integers(0, 9, 3000), "row": range(3000)})
     pq.write_table(table, folder / "in.parquet", row_group_size=700)
-    sstore.build(folder / "seen", fps[:5] ^ np.uint64(1), [10, 11, 12, 13, 14])
+    known = dict(zip(range(10, 15), ESCAPED if has_names else range(10, 15)))
+    sstore.build(folder / "seen", fps[:5] ^ np.uint64(1), [*known], names=NAMES if has_names else False)
     options: dict[str, Any] = {"descending": True, "strict": True, "max_group": 5, "against": folder / "seen"}
     kept = sstore.dedup(fps, keep=table["size"], memory="8M", **options)
     arguments = ["--fingerprint-field", "hash", "--keep", "max:size", "--strict", "--max-group", 5, "--memory", "8M"]
@@ -83,7 +89,7 @@ def test_fingerprints(folder: pathlib.Path, rng: np.random.Generator) -> None:
     lines = run(folder / "in.parquet", folder / "out.parquet", *arguments).splitlines()
     assert pq.read_table(folder / "out.parquet").equals(table.filter(pa.array(kept.is_kept)))
     wanted = [
-        f"{row}\t{other if other >= 0 else f'{folder}/seen:{stored}'}\t{distance}"
+        f"{row}\t{other if other >= 0 else f'{folder}/seen:{known[stored]}'}\t{distance}"
         for row, other, distance, stored in zip(*(kept.dropped[name].tolist() for name in kept.dropped))
     ]
     assert (folder / "removed.tsv").read_text().splitlines() == wanted

@@ -13,6 +13,7 @@ import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import repeat
 from typing import Any, Optional
 
 import numpy as np
@@ -155,6 +156,19 @@ def _escaped(name: bytes) -> bytes:
     return bytes(ffi.buffer(buffer, size))
 
 
+def _stored_of(against: pathlib.Path, ids: Any) -> list[bytes]:
+    """The store's records with these ids, as the command writes them: its path, and their names or ids."""
+    path = _escaped(os.fsencode(against))
+    with sstore.open(against) as store:
+        if not store.has_names:
+            return [path + b":%d" % id_ for id_ in ids.tolist()]
+        names = store.names(ids).to_arrow().cast("large_binary").to_pylist()
+    # A line of names that begins so would mean something else.
+    marks = [1 if name[:1] == b"#" or name == b"-" else 0 for name in names]
+    heads = [b"\\x%02x" % name[0] if mark else b"" for name, mark in zip(names, marks)]
+    return [path + b":" + head + _escaped(name[mark:]) for head, name, mark in zip(heads, names, marks)]
+
+
 def _order_of(keep: str) -> Optional[str]:
     """The column to order by; None: there is none."""
     kind, _, name = keep.partition(":")
@@ -170,14 +184,14 @@ def _write_removed(target: pathlib.Path, source: _Source, kept: sstore.Kept, giv
     dropped = kept.dropped
     named = np.union1d(dropped.row, dropped.kept_row[dropped.kept_row >= 0])
     names = source.names(given.id_field, named)
-    store = b"" if given.against is None else _escaped(os.fsencode(given.against))
-    stored_ids = dropped["stored_id"] if "stored_id" in dropped else None
+    is_stored = dropped.kept_row < 0
+    if "stored_id" in dropped:
+        stored = iter(_stored_of(given.against, dropped["stored_id"][is_stored]))
+    else:
+        stored = repeat(b"" if given.against is None else _escaped(os.fsencode(given.against)))
     with open(target, "wb") as lines:
         for i, (row, other) in enumerate(zip(np.searchsorted(named, dropped.row), dropped.kept_row)):
-            if other < 0:
-                instead = store if stored_ids is None else store + b":%d" % stored_ids[i]
-            else:
-                instead = names[np.searchsorted(named, other)]
+            instead = next(stored) if is_stored[i] else names[np.searchsorted(named, other)]
             lines.write(b"%b\t%b\t%d\n" % (names[row], instead, dropped.distance[i]))
 
 
