@@ -661,10 +661,8 @@ def test_queries_with_ids():
     own_records, other = records, sorted({*near_data(200), *records[:100]})
     for store, rows in [("own.queries", records), ("other.queries", other)]:
         build(store, rows)
-    first = {identifier: (fingerprint, identifier) for fingerprint, identifier in records}.values()
-    for command, rows in [(["build", "--names"], first), (["add"], set(records) - set(first))]:
-        lines = "".join(json.dumps({"fingerprint": f"{f:016x}", "name": names[i]}) + "\n" for f, i in rows)
-        sstore(*command, "--quiet", "named.queries", "-", "--format", "jsonl", input=lines)
+    lines = "".join(json.dumps({"fingerprint": f"{f:016x}", "name": names[i]}) + "\n" for f, i in records)
+    sstore("build", "--quiet", "--names", "named.queries", "-", "--format", "jsonl", input=lines)
 
     def given(queries, key, names):
         return [{"fingerprint": f"{f:x}", key: names[i]} for f, i in queries]

@@ -73,10 +73,11 @@ static bool take_queries(request *req, const match_list *list, reply *reply_out)
     return true;
 }
 
+/* The lowest id of a name, if it has several. */
 static int take_own_id(void *context, const sstore_match *record)
 {
-    uint64_t *ids = context;
-    ids[record->query_index] = record->id;
+    uint64_t *id = (uint64_t *)context + record->query_index;
+    *id = record->id < *id ? record->id : *id;
     return 0;
 }
 
