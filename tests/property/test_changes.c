@@ -748,6 +748,8 @@ static void check_ids(living *self, sstore *store, const record_set *truth)
         ids[i] = among->count == 0 || rng_one_in(&self->random, 8)
                      ? rng_next(&self->random) >> rng_below(&self->random, 64)
                      : among->ids[rng_below(&self->random, among->count)];
+        if (rng_one_in(&self->random, 8)) /* its lower half is that of an id */
+            ids[i] ^= UINT64_C(1) << rng_between(&self->random, 32, 63);
         const uint64_t index = i;
         for (size_t j = 0; j < truth->count; j++)
             if (truth->ids[j] == ids[i])

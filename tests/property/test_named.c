@@ -337,6 +337,43 @@ static void test_merged_parts(void **state)
     free_many(&made);
 }
 
+/* Each name leads to its own record, also where names have the same 32 bits of hash, as some pairs of so many have. */
+static int check_only_record(void *context, const sstore_match *record)
+{
+    const many *made = context;
+    assert_int_equal(record->id, made->ids[record->query_index]);
+    assert_int_equal(*record->fingerprint, made->fingerprints[record->query_index]);
+    return 0;
+}
+
+static void test_names_of_equal_hash(void **state)
+{
+    enum { COUNT = 200000 };
+    rng random = rng_seeded(run_seed + 3);
+    const char *path = scratch_path("hashes");
+    const sstore_write_options options = named_options();
+    sstore_error error;
+    many made = {.fingerprints = malloc(COUNT * sizeof(uint64_t)),
+                 .ids = malloc(COUNT * sizeof(uint64_t)),
+                 .names = malloc(COUNT * sizeof *made.names)};
+    char(*texts)[16] = malloc(COUNT * sizeof *texts);
+    for (size_t i = 0; i < COUNT; i++) {
+        made.fingerprints[i] = rng_next(&random);
+        made.ids[i] = i;
+        made.names[i] = (sstore_name){.bytes = texts[i],
+                                      .size = (size_t)snprintf(texts[i], sizeof *texts, "%zu.html", i)};
+    }
+    assert_ok(build(path, &options, made.fingerprints, NULL, made.names, COUNT, &error), &error);
+    sstore *store = store_must_open(path, SSTORE_IO_AUTO, SSTORE_STRATEGY_AUTO);
+    sstore_cursor *cursor = store_must_cursor(store);
+    assert_ok(sstore_get_named(cursor, made.names, COUNT, check_only_record, &made, &error), &error);
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+    scratch_remove(path);
+    free(texts);
+    free_many(&made);
+}
+
 /* A name as it was given. */
 static int compare_name(void *context, size_t index, uint64_t id, const sstore_name *name)
 {
@@ -409,10 +446,15 @@ int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wrong_calls),   cmocka_unit_test(test_one_name_an_id),
-        cmocka_unit_test(test_one_id_a_name), cmocka_unit_test(test_removal_by_name),
-        cmocka_unit_test(test_merged_parts),  cmocka_unit_test(test_bytes_do_not_depend_on_memory),
-        cmocka_unit_test(test_long_names),    cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_wrong_calls),
+        cmocka_unit_test(test_one_name_an_id),
+        cmocka_unit_test(test_one_id_a_name),
+        cmocka_unit_test(test_removal_by_name),
+        cmocka_unit_test(test_merged_parts),
+        cmocka_unit_test(test_names_of_equal_hash),
+        cmocka_unit_test(test_bytes_do_not_depend_on_memory),
+        cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_statistics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
