@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import pathlib
 import re
@@ -187,6 +188,34 @@ def test_keep_and_signed_ids(data: Data) -> None:
     assert kept.schema().names == ["fingerprint", "id", "score"]
 
 
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("has_texts", [False, True])
+def test_orders(
+    data: Data, run: Any, rng: np.random.Generator, descending: bool, strict: bool, has_texts: bool
+) -> None:
+    """The options of deduplicate(), with values of several types, of which some are equal, null or NaN; and with ids
+    that are texts."""
+    import sstore.ray
+
+    scores = rng.integers(0, 50, COUNT)
+    kind = str(rng.choice(["long", "string", "double", "date"]))
+    made: dict[str, Any] = {"long": int, "string": "{:02}".format, "double": float, "date": datetime.date.fromordinal}
+    values: list[Any] = [None if s < 5 else made[kind](int(s) + 1) for s in scores]
+    if kind == "double":
+        values = [float("nan") if s < 2 else value for s, value in zip(scores, values)]
+    ids: list[Any] = data.ids.tolist()
+    if has_texts:
+        ids = [f"https://a.example/{i}?größe" for i in ids]  # in another order than the numbers
+    ds = data.frame({"score": values, "fingerprint": data.fps, "id": ids})
+    keys = [(s < 5, 0 if s < 5 else -s if descending else s, i) for s, i in zip(scores.tolist(), ids)]
+    dropped = {ids[row] for row in brute_wide.brute_dropped(data.fps, keys, 3, strict)}
+    options: Any = {"keep": "score", "descending": descending, "strict": strict, "partitions": 3}
+    kept = run(lambda: sstore.ray.deduplicate(ds, 3, **options).take_all())
+    assert {row["id"] for row in kept} == set(ids) - dropped and len(kept) == COUNT - len(dropped)
+    assert all(list(row) == ["score", "fingerprint", "id"] for row in kept)
+
+
 def test_nulls(data: Data, tmp_path: pathlib.Path) -> None:
     """Rows without a fingerprint are left out of joins, and kept by deduplicate(); without a value, kept last."""
     import sstore.ray
@@ -254,6 +283,13 @@ def test_repeated_and_null_ids(data: Data) -> None:
     ds = data.frame({"fingerprint": [1, 5 << 40, 1 << 50], "id": [3, 4, 3]})
     with pytest.raises(Exception, match="expected different ids, found the id 3"):
         sstore.ray.deduplicate(ds, 0, partitions=2).take_all()
+    with pytest.raises(Exception, match="expected different ids, found the id b"):
+        ds = ray.data.from_arrow(pyarrow.table({"fingerprint": [1, 5 << 40], "id": ["b", "b"]}))
+        sstore.ray.deduplicate(ds, 0, partitions=2).take_all()
+    texts = pyarrow.array(["b", None, "a"], pyarrow.large_string())
+    ds = ray.data.from_arrow(pyarrow.table({"fingerprint": [1, 1, 1], "id": texts}))
+    kept = sstore.ray.deduplicate(ds, 0, partitions=1, skip_bad=sstore.BadRows())
+    assert sorted(row["id"] or "" for row in kept.take_all()) == ["", "a"]
     nulls = pyarrow.array([None, None, 5], pyarrow.int64())
     kept = sstore.ray.deduplicate(data.frame({"fingerprint": nulls, "id": nulls}), 0, partitions=2)
     assert sorted(row["id"] or 0 for row in kept.take_all()) == [0, 0, 5]

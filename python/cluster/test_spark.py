@@ -193,8 +193,12 @@ def test_keep(data: Data, run: Any) -> None:
 
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("strict", [False, True])
-def test_orders(data: Data, run: Any, rng: np.random.Generator, descending: bool, strict: bool) -> None:
-    """The options of deduplicate(), with values of several types, of which some are equal, null or NaN."""
+@pytest.mark.parametrize("has_texts", [False, True])
+def test_orders(
+    data: Data, run: Any, rng: np.random.Generator, descending: bool, strict: bool, has_texts: bool
+) -> None:
+    """The options of deduplicate(), with values of several types, of which some are equal, null or NaN; and with ids
+    that are texts."""
     import sstore.spark
 
     scores = rng.integers(0, 50, COUNT)
@@ -203,20 +207,16 @@ def test_orders(data: Data, run: Any, rng: np.random.Generator, descending: bool
     values: list[Any] = [None if s < 5 else made[kind](int(s) + 1) for s in scores]
     if kind == "double":
         values = [float("nan") if s < 2 else value for s, value in zip(scores, values)]
-    rows = [(fp, i, value) for fp, i, value in zip(data.fps.view(np.int64).tolist(), data.ids.tolist(), values)]
-    df = data.session.createDataFrame(rows, f"fingerprint long, id long, score {kind}")
-    keys = [(s < 5, 0 if s < 5 else -s if descending else s, i) for s, i in zip(scores.tolist(), data.ids.tolist())]
-    order = sorted(range(COUNT), key=lambda row: keys[row])
-    if strict:
-        dropped = {int(data.ids[row]) for row in brute_wide.brute_strict(data.fps.reshape(-1, 1), order, 3)}
-    else:
-        place = {int(data.ids[row]): at for at, row in enumerate(order)}
-        near = brute.brute_pairs(data.fps, data.ids, 3)
-        roots = brute.roots((place[a], place[b]) for _, a, _, b in near)
-        dropped = {int(data.ids[order[at]]) for at, root in roots.items() if at != root}
+    ids: list[Any] = data.ids.tolist()
+    if has_texts:
+        ids = [f"https://a.example/{i}?größe" for i in ids]  # in another order than the numbers
+    rows = list(zip(data.fps.view(np.int64).tolist(), ids, values))
+    df = data.session.createDataFrame(rows, f"fingerprint long, id {'string' if has_texts else 'long'}, score {kind}")
+    keys = [(s < 5, 0 if s < 5 else -s if descending else s, i) for s, i in zip(scores.tolist(), ids)]
+    dropped = {ids[row] for row in brute_wide.brute_dropped(data.fps, keys, 3, strict)}
     options: Any = {"keep": "score", "descending": descending, "strict": strict, "partitions": 3}
     kept = run(lambda: sstore.spark.deduplicate(df, 3, **options).collect())
-    assert {row["id"] for row in kept} == set(data.ids.tolist()) - dropped and len(kept) == COUNT - len(dropped)
+    assert {row["id"] for row in kept} == set(ids) - dropped and len(kept) == COUNT - len(dropped)
 
 
 def test_nulls(data: Data, tmp_path: pathlib.Path) -> None:
@@ -296,6 +296,11 @@ def test_repeated_ids_and_odd_names(data: Data) -> None:
 
     with pytest.raises(sstore.ArgumentError, match="expected different ids, found the id 3 2 times"):
         sstore.spark.deduplicate(data.frame({"fingerprint": np.arange(3), "id": np.array([3, 4, 3])}))
+    with pytest.raises(sstore.ArgumentError, match="expected different ids, found the id b 2 times"):
+        sstore.spark.deduplicate(data.session.createDataFrame([(1, "b"), (9, "b")], "fingerprint long, id string"))
+    df = data.session.createDataFrame([(1, "b"), (1, None), (1, "a")], "fingerprint long, id string")
+    kept = sstore.spark.deduplicate(df, 0, partitions=1, skip_bad=sstore.BadRows())
+    assert sorted(row["id"] or "" for row in kept.collect()) == ["", "a"]
     df = data.session.createDataFrame([(1, 5, 2), (1, 6, 1)], "fingerprint long, id long, `a``b.c` long")
     assert [row["id"] for row in sstore.spark.deduplicate(df, 0, keep="a`b.c", partitions=1).collect()] == [6]
     with pytest.raises(TypeError, match="'other_id' of longs, found string"):

@@ -435,6 +435,20 @@ int sspy_fingerprint_texts(const char *data, const int64_t *begins, const int64_
     return (int)status;
 }
 
+/* The simhash of one feature is its hash. */
+int sspy_hash_texts(const char *data, const int64_t *begins, const int64_t *ends, size_t count, uint64_t *hashes,
+                    sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
+        const sstore_feature text = {.data = data + begins[i],
+                                     .size = ends[i] > begins[i] ? (size_t)(ends[i] - begins[i]) : 0,
+                                     .weight = 1};
+        status = sstore_simhash(&text, 1, SSTORE_FEATURE_HASH_XXH3, 64, &hashes[i], error);
+    }
+    return (int)status;
+}
+
 void sspy_copy_texts(const char *data, const int64_t *begins, const int64_t *ends, size_t count, char *to,
                      const int64_t *targets)
 {

@@ -153,6 +153,10 @@ int sspy_fingerprint_texts(const char *data, const int64_t *begins, const int64_
 void sspy_copy_texts(const char *data, const int64_t *begins, const int64_t *ends, size_t count, char *to,
                      const int64_t *targets);
 
+/* The XXH3-64 of `count` texts. */
+int sspy_hash_texts(const char *data, const int64_t *begins, const int64_t *ends, size_t count, uint64_t *hashes,
+                    sstore_error *error);
+
 /* Encode `count` texts of NumPy, each of `width` characters of 32 bits and zeros behind the last one, as UTF-8, one
  * after the other. `data` has room for 4 * width * count bytes. Python has bytes that are not UTF-8 as U+DC80 to
  * U+DCFF: they become these bytes. Returns `count`, or the index of the first text with something else that is no

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from brute import Words, roots
+from brute import brute_pairs as brute_pairs_of_one
 
 import sstore
 
@@ -103,3 +104,13 @@ def brute_strict(fps: Words, rows: Iterable[int], k: int) -> dict[int, tuple[int
         else:
             kept.append(row)
     return found
+
+
+def brute_dropped(fps: Words, keys: Sequence[Any], k: int, strict: bool) -> set[int]:
+    """Which rows of 64 bits are dropped, if they precede each other by these keys."""
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    if strict:
+        return set(brute_strict(fps.reshape(-1, 1), order, k))
+    place = np.argsort(order).astype(np.uint64)
+    near = roots((a, b) for _, a, _, b in brute_pairs_of_one(fps, place, k))
+    return {order[at] for at, root in near.items() if at != root}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -142,3 +143,16 @@ def steps(step: Callable[[Words, Words], tuple[Words, Words]], edges: Any, task_
     tasks = _tasks.mixed(edges[0]) % np.uint64(task_count)
     made = [step(edges[0][tasks == task], edges[1][tasks == task]) for task in range(task_count)]
     return np.concatenate([part[0] for part in made]), np.concatenate([part[1] for part in made])
+
+
+def test_equal_options() -> None:
+    """The functions of Spark and of Ray have the same options, with the same defaults."""
+    import sstore.ray
+    import sstore.spark
+
+    for name in ("build_shards", "query_shards", "near_pairs", "clusters", "deduplicate", "scan"):
+        one, other = (
+            [(p.name, p.kind, p.default) for p in inspect.signature(getattr(module, name)).parameters.values()]
+            for module in (sstore.spark, sstore.ray)
+        )
+        assert one[1:] == other[1:], name

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, NoReturn, Optional
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sstore._arrays import MAX_WORDS, Words, words_of
-from sstore._call import count_of
+from sstore._arrays import MAX_WORDS, Words, pointer, words_of
+from sstore._call import Call, count_of
 from sstore._columns import Pairs
 from sstore._doubt import BadRows
 from sstore._errors import ArgumentError
 from sstore._join import join_keys, join_records, lower_first
 from sstore._keep import Keeper
+from sstore._native import lib
 from sstore._stream import StreamMatcher
+from sstore._strings import strings_of
 
 ROWS = 1 << 20  # that a call of the library gets at once
 MAX_BROADCAST = 4_000_000
@@ -128,6 +130,21 @@ def strict_drops(parts: Iterable[tuple[Words, Words]], distance: int) -> Iterato
         all_ids = np.concatenate(numbers)
         for batch in keeper.finish():
             yield all_ids[batch["id"]]
+
+
+def hashed_texts(texts: Any) -> Words:
+    """A number of 64 bits for each text of an Arrow array; any number for a null."""
+    strings, call = strings_of(texts, "id"), Call()
+    made = np.zeros(len(strings), np.uint64)
+    call.check(lib.sspy_hash_texts(*strings.pointers(), len(strings), pointer(made), call.error))
+    return made
+
+
+def fail_repeated(low: Any, high: Any, count: object) -> NoReturn:
+    """Fail because the ids of two rows are equal, or their hashes are: the smallest one and the largest one."""
+    if low == high:
+        raise ArgumentError(f"deduplicate: expected different ids, found the id {low} {count} times")
+    raise ArgumentError(f"deduplicate: the ids {low!r} and {high!r} have the same hash; give numbers as ids")
 
 
 def check_words(what: str, words: Optional[int], expected: int) -> None:

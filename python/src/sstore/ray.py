@@ -45,7 +45,11 @@ if TYPE_CHECKING:
 # Tasks do the work, and keep state in their processes. Actors would keep their processors after an error, as long as
 # anything refers to the exception, and the next call might wait for them for ever.
 
-_CLUSTER, _TASK = "__sstore_cluster", "__sstore_task"  # columns
+_CLUSTER, _TASK, _GIVEN = (
+    "__sstore_cluster",
+    "__sstore_task",
+    "__sstore_id",
+)  # columns; the last one: ids that are texts
 
 
 # ----- rows -----
@@ -438,13 +442,16 @@ def deduplicate(
     distance: int = 3,
     *,
     keep: Optional[str] = None,
+    descending: bool = False,
+    strict: bool = False,
     partitions: Optional[int] = None,
     max_local_edges: int = _tasks.MAX_LOCAL_EDGES,
     skip_bad: SkipBad = False,
 ) -> Dataset:
     """The rows of a Dataset without near-duplicates: of each cluster one row is kept.
 
-    As sstore.spark.deduplicate(), of a Dataset. A repeated id is an error when the result is read.
+    As sstore.spark.deduplicate(), of a Dataset. A repeated id is an error when the result is read. With strict=True, a
+    task holds its rows in memory; it gets whole clusters, some million rows in all unless one is larger.
 
     Args:
         skip_bad: leave out rows with a null id, or with a fingerprint of another length than most: as sstore.build().
@@ -452,6 +459,9 @@ def deduplicate(
     """
     import ray
 
+    flag_of(descending, "descending")
+    flag_of(strict, "strict")
+    ds = _numbered(ds, "deduplicate")
     _records(ds, "deduplicate")
     ds = _map(ds, lambda batch: batch)  # Arrow, also if the blocks are of pandas
     schema = ds.schema()
@@ -463,6 +473,8 @@ def deduplicate(
     for name in ("id", "id" if keep is None else keep):
         if name not in schema.names:
             raise ArgumentError(f'deduplicate: expected a column "{name}", found {", ".join(schema.names)}')
+    own_id = _GIVEN if _GIVEN in schema.names else "id"
+    value = own_id if keep in (None, "id") else str(keep)
     pairs = near_pairs(ds, distance, spanning=True, partitions=partitions, skip_bad=skip_bad)
     found = clusters(pairs, max_local_edges=max_local_edges)
     kind = schema.base_schema.field("id").type
@@ -474,15 +486,18 @@ def deduplicate(
         return pa.table({"id": ids, _CLUSTER: batch.column("cluster")})
 
     members = _map(found, as_given, batch_size=None)
-    if keep is not None:
-        members = _join_by_id(ds.select_columns(["id", keep]), members, tasks, is_matched=True)
-    order = [(name, "ascending") for name in dict.fromkeys((_CLUSTER, keep or "id", "id"))]
+    wanted = dict.fromkeys(["id", value, own_id, *(["fingerprint"] if strict else [])])
+    if len(wanted) > 1:
+        members = _join_by_id(ds.select_columns(list(wanted)), members, tasks, is_matched=True)
 
     def assign(batch: pa.Table) -> pa.Table:
         return batch.append_column(_TASK, pa.array(_task_of(_column(batch, _CLUSTER), tasks)))
 
     def losers(group: pa.Table) -> pa.Table:
-        group = group.sort_by(order)
+        group = _in_order(group, value, own_id, descending)
+        if strict:
+            drops = _tasks.strict_drops([(_column(group, "fingerprint"), np.arange(len(group)))], distance)
+            return group.select(["id", _CLUSTER]).take(pa.array(np.concatenate([np.zeros(0, np.int64), *drops])))
         cluster = _column(group, _CLUSTER)
         is_first = np.ones(len(cluster), np.bool_)
         is_first[1:] = cluster[1:] != cluster[:-1]
@@ -492,7 +507,46 @@ def deduplicate(
     dropped = ray.data.from_arrow(pa.table({"id": pa.nulls(1, kind), _CLUSTER: np.zeros(1, np.uint64)}))
     if found.count() > 0:
         dropped = dropped.union(_by_task(_map(members, assign), tasks, losers))
-    return _join_by_id(ds, dropped, tasks, is_matched=False).select_columns(list(schema.names))
+    kept = _join_by_id(ds, dropped, tasks, is_matched=False)
+    names = list(schema.names)
+    if own_id == _GIVEN:
+        names.remove(_GIVEN)
+        kept = _map(kept, lambda batch: batch.set_column(batch.column_names.index("id"), "id", batch.column(_GIVEN)))
+    return kept.select_columns(names)
+
+
+def _in_order(group: pa.Table, value: str, own_id: str, is_descending: bool) -> pa.Table:
+    """The rows of each cluster in the order in which they precede: those without a value come last."""
+    values = group.column(value)
+    if pa.types.is_floating(values.type):
+        values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
+        group = group.set_column(group.column_names.index(value), value, values)
+    keys = {_CLUSTER: "ascending", value: "descending" if is_descending else "ascending"}
+    return group.sort_by([*keys.items(), *([] if own_id in keys else [(own_id, "ascending")])])
+
+
+def _numbered(ds: Dataset, what: str) -> Dataset:
+    """A Dataset whose ids, if they are texts, are replaced by their hashes, and kept in another column."""
+    import ray.data
+
+    schema = ds.schema() if isinstance(ds, ray.data.Dataset) else None
+    types = dict(zip(schema.names, schema.types)) if schema is not None else {}
+    if not _is_text_type(types.get("id")):
+        return ds
+    if _GIVEN in types:
+        raise ArgumentError(f'{what}: a column has the reserved name "{_GIVEN}"')
+
+    def number(batch: pa.Table) -> pa.Table:
+        given = batch.column("id")
+        numbers = pa.array(_tasks.hashed_texts(given), mask=np.asarray(pc.is_null(given)))
+        batch = batch.append_column(_GIVEN, given)
+        return batch.set_column(batch.column_names.index("id"), "id", numbers)
+
+    return _map(ds, number)
+
+
+def _is_text_type(kind: Any) -> bool:
+    return str(kind) in ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
 
 
 def _join_by_id(ds: Dataset, found: Dataset, tasks: int, is_matched: bool) -> Dataset:
@@ -517,13 +571,20 @@ def _join_by_id(ds: Dataset, found: Dataset, tasks: int, is_matched: bool) -> Da
         rows, found = group.filter(pc.invert(noted)), group.filter(noted)
         ids = np.sort(words(rows.column("id").drop_null(), "id"))
         if (repeated := ids[1:][ids[1:] == ids[:-1]]).size > 0:
-            raise ArgumentError(f"deduplicate: expected different ids, found the id {repeated[0]} several times")
+            _fail_repeated(rows, repeated[0])
         at = pc.index_in(rows.column("id"), value_set=found.column("id"), skip_nulls=True)
         rows = rows.set_column(rows.schema.get_field_index(_CLUSTER), _CLUSTER, found.column(_CLUSTER).take(at))
         return rows.filter(pc.is_valid(at) if is_matched else pc.is_null(at)).drop_columns([_TASK])
 
     both = _map(ds, assign).union(_map(found, assign))
     return _by_task(both, tasks, select)
+
+
+def _fail_repeated(rows: pa.Table, number: np.uint64) -> None:
+    """Fail because several of the rows have this number as their id."""
+    is_equal = pa.array(words(rows.column("id").fill_null(0), "id") == number)
+    own = pc.unique(rows.filter(is_equal).column(_GIVEN if _GIVEN in rows.column_names else "id"))
+    _tasks.fail_repeated(own[0].as_py(), own[-1].as_py(), "several")
 
 
 def scan(ds: Dataset, queries: Dataset, distance: int = 3, *, skip_bad: SkipBad = False) -> Dataset:

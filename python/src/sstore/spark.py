@@ -40,10 +40,11 @@ from sstore._shards import ShardBuild, ShardManifest, SharedFolder, query_shard
 from sstore._store import build_distance
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 _RECORD = "fingerprint long, id long"
 _MATCH = "query long, fingerprint long, id long, distance int"
+_DROPPED = "__sstore_dropped"  # a column
 _PAIR = "fingerprint long, id long, other_fingerprint long, other_id long, distance int"
 
 
@@ -605,8 +606,10 @@ def deduplicate(
     task then gets all rows of a cluster, in the order in which they precede, and keeps them on its disk.
 
     Args:
-        df: with the columns fingerprint, a long or binary, and id, a long. All ids must be different. Rows without a
-            fingerprint are kept, and so are those that skip_bad leaves out of the comparison.
+        df: with the columns fingerprint, a long or binary, and id, a long or a text: string or binary. All ids must be
+            different. Of texts 64-bit hashes are compared, and two of one hash are an error: among a billion, the
+            probability is 3 %. Rows without a fingerprint are kept, and so are those that skip_bad leaves out of the
+            comparison.
         distance: in bits, 0 to 16 for each word.
         keep: a column: of a cluster, the row with its smallest value is kept, and of several the one with the smallest
             id. Rows without a value come last. None: the id.
@@ -619,47 +622,63 @@ def deduplicate(
         ArgumentError, TypeError: of the DataFrame or another argument; also if an id is repeated.
         FileError: as near_pairs() and clusters().
     """
+    from pyspark.sql import Window
     from pyspark.sql import functions as F
 
     _check_columns(df, "deduplicate", "id", *([keep] if keep is not None else []))
     flag_of(descending, "descending")
     flag_of(strict, "strict")
-    for row in df.groupBy("id").count().where("count > 1 and id is not null").limit(1).collect():
-        raise ArgumentError(f"deduplicate: expected different ids, found the id {row['id']} {row['count']} times")
-    pairs = near_pairs(df, distance, spanning=True, partitions=partitions, skip_bad=skip_bad)
+    number = _number_of_id(df)
+    _check_repeated(df, number)
+    numbered = df.select(F.col("fingerprint"), number.alias("id")) if "fingerprint" in df.columns else df
+    pairs = near_pairs(numbered, distance, spanning=True, partitions=partitions, skip_bad=skip_bad)
     found = clusters(pairs, max_local_edges=max_local_edges)
     name = "id" if keep is None else keep
     value = F.col(_quoted(name))
     if dict(df.dtypes)[name] in ("double", "float"):
         value = F.when(~F.isnan(value), value)
-    members = found.join(df.select("id", value.alias("order")), "id")
+    members = found.join(df.select(number.alias("id"), F.col("id").alias("given"), value.alias("order")), "id")
+    order = F.col("order").desc_nulls_last() if descending else F.col("order").asc_nulls_last()
     if strict:
-        records, _ = _records(df, "deduplicate")
-        dropped = _strict_drops(members.join(records, "id"), distance, descending, partitions)
-    elif descending:  # of equal values the smallest id, whose complement is the largest
-        order = F.struct(F.col("order").isNotNull(), "order", F.bitwise_not("id").alias("flipped"))
-        first = members.groupBy("cluster").agg(F.max(order).alias("first"))
-        dropped = members.join(first, "cluster").where("id <> ~first.flipped").select("id")
+        records, _ = _records(numbered, "deduplicate")
+        dropped = _strict_drops(members.join(records, "id"), distance, order, partitions)
     else:
-        order = F.struct(F.col("order").isNull().alias("is_null"), "order", "id")
-        first = members.groupBy("cluster").agg(F.min(order).alias("first"))
-        dropped = members.join(first, "cluster").where("id <> first.id").select("id")
-    return df.join(dropped, "id", "left_anti").select(list(map(_quoted, df.columns)))
+        place = F.row_number().over(Window.partitionBy("cluster").orderBy(order, "given"))
+        dropped = members.select("id", place.alias("place")).where("place > 1")
+    dropped = dropped.select(F.col("id").alias(_DROPPED))
+    return df.join(dropped, number == F.col(_DROPPED), "left_anti").select(list(map(_quoted, df.columns)))
 
 
-def _strict_drops(members: DataFrame, distance: int, descending: bool, partitions: Optional[int]) -> DataFrame:
+def _number_of_id(df: DataFrame) -> Column:
+    """The ids as longs: texts by their hashes, which Spark computes."""
+    from pyspark.sql import functions as F
+
+    if dict(df.dtypes)["id"] not in ("string", "binary"):
+        return F.col("id")
+    return F.when(F.col("id").isNotNull(), F.xxhash64("id"))
+
+
+def _check_repeated(df: DataFrame, number: Column) -> None:
+    from pyspark.sql import functions as F
+
+    counts = df.groupBy(number.alias("number")).agg(
+        F.count("*").alias("n"), F.min("id").alias("low"), F.max("id").alias("high")
+    )
+    for row in counts.where("n > 1 and number is not null").limit(1).collect():
+        _tasks.fail_repeated(row["low"], row["high"], row["n"])
+
+
+def _strict_drops(members: DataFrame, distance: int, order: Column, partitions: Optional[int]) -> DataFrame:
     """The ids to drop, so that what is kept is not near each other. Near rows are in one cluster, and so in one task,
     where they come in the order in which they precede."""
-    from pyspark.sql import functions as F
 
     def drop(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         columns = _gather(batches, ["fingerprint", "id"])
         for ids in _tasks.strict_drops(((c["fingerprint"], c["id"]) for c in columns), distance):
             yield _batch({"id": ids})
 
-    order = F.col("order").desc_nulls_last() if descending else F.col("order").asc_nulls_last()
     sent = members.repartition(*([] if partitions is None else [partitions]), "cluster")
-    return sent.sortWithinPartitions(order, "id").select("fingerprint", "id").mapInArrow(drop, "id long")
+    return sent.sortWithinPartitions(order, "given").select("fingerprint", "id").mapInArrow(drop, "id long")
 
 
 def scan(df: DataFrame, queries: DataFrame, distance: int = 3, *, skip_bad: SkipBad = False) -> DataFrame:
