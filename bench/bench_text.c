@@ -105,13 +105,14 @@ static void measure(const text *content, recipe *recipes, size_t recipe_count, c
 int main(int argc, char **argv)
 {
     uint64_t rounds = 5, max_bytes = 0, bits = 64, sizes[2] = {100000, 60};
-    const char *only = "";
+    const char *only = "", *hash = "xxh3";
     const bench_parameter parameters[] = {
         {"rounds", BENCH_COUNT, &rounds, "that are timed; the median counts (5)"},
         {"long", BENCH_COUNT, &sizes[0], "bytes of a long document; 0: none (100K)"},
         {"short", BENCH_COUNT, &sizes[1], "bytes of a short one; 0: none (60)"},
         {"only", BENCH_TEXT, &only, "the features that are made, such as 'chars 4'; none named: all"},
-        {"bits", BENCH_COUNT, &bits, "of a fingerprint: 64 or 128 (64)"},
+        {"bits", BENCH_COUNT, &bits, "of a fingerprint: 64 or 128 (64); of a MinHash a multiple of 64"},
+        {"hash", BENCH_TEXT, &hash, "xxh3: simhashes (xxh3); minhash: MinHashes, of the features once each"},
         {"bytes", BENCH_COUNT, &max_bytes, "of each file that are taken; 0: all (0)"},
     };
     const bench_usage usage = {"FILE...",
@@ -120,6 +121,7 @@ int main(int argc, char **argv)
     const int first = bench_parse(argc, argv, &usage);
     recipe recipes[] = {
         {"words 3", SSTORE_FEATURE_KIND_WORDS, 3, SSTORE_WEIGHTING_FREQUENCY, NULL},
+        {"words 2", SSTORE_FEATURE_KIND_WORDS, 2, SSTORE_WEIGHTING_SUBLINEAR, NULL},
         {"words 1 sublinear", SSTORE_FEATURE_KIND_WORDS, 1, SSTORE_WEIGHTING_SUBLINEAR, NULL},
         {"chars 4", SSTORE_FEATURE_KIND_CHARS, 4, SSTORE_WEIGHTING_FREQUENCY, NULL},
         {"chars 4 sublinear", SSTORE_FEATURE_KIND_CHARS, 4, SSTORE_WEIGHTING_SUBLINEAR, NULL},
@@ -132,6 +134,10 @@ int main(int argc, char **argv)
         options.kind = recipes[i].kind;
         options.shingle = recipes[i].shingle;
         options.weighting = recipes[i].weighting;
+        if (strcmp(hash, "minhash") == 0) {
+            options.hash = SSTORE_FEATURE_HASH_MINHASH;
+            options.weighting = SSTORE_WEIGHTING_PRESENCE;
+        }
         options.fingerprint_bits = (uint32_t)bits;
         if (*only == '\0' || strcmp(only, recipes[i].name) == 0)
             bench_must(sstore_fingerprinter_create(&options, &recipes[i].maker, &error), &error);

@@ -302,8 +302,51 @@ def simhash(weights: list[tuple[bytes, float]], by: str = "xxh3-64") -> int:
     return sum((total > 0 or (ties and total == 0)) << (bits - 1 - i) for i, total in enumerate(sums))
 
 
+# ----- MinHash -----
+
+MASK = 2**64 - 1
+
+
+def factor(r: int) -> int:
+    z = r * 0x9E3779B97F4A7C15 & MASK
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & MASK
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & MASK
+    return (z ^ z >> 31) | 1
+
+
+def number(x: int, r: int) -> int:
+    product = x * factor(r)
+    return (product & MASK) ^ product >> 64 if r > 0 else x
+
+
+def minhash(counts: dict[bytes, int], bits: int) -> int:
+    """The fingerprint of features, each with the number of its occurrences that count."""
+    elements = []
+    for feature, count in counts.items():
+        hashed = xxh3_64(feature)
+        elements += [xxh3_64(struct.pack("<QQ", hashed, n)) if n > 1 else hashed for n in range(1, count + 1)]
+    bins: list[int | None] = [None] * bits
+    for r in range(bits if elements else 0):
+        fallen: dict[int, int] = {}
+        for x in elements:
+            upper, value = divmod(number(x, r), 2**32)
+            i = upper * bits >> 32
+            fallen[i] = min(value, fallen.get(i, value))
+        bins = [fallen.get(i) if value is None else value for i, value in enumerate(bins)]
+        if None not in bins:
+            break
+    if elements:
+        bins = [min(number(x, bits + i) % 2**32 for x in elements) if value is None else value
+                for i, value in enumerate(bins)]
+    return sum(((value or 0) & 1) << (bits - 1 - i) for i, value in enumerate(bins))
+
+
+def bits_of(by: str) -> int:
+    return int(by.partition("-")[2]) if by.startswith("minhash-") else HASHES[by][0]
+
+
 def written(fingerprint: int, by: str = "xxh3-64") -> str:
-    return f"{fingerprint:0{HASHES[by][0] // 4}x}"
+    return f"{fingerprint:0{bits_of(by) // 4}x}"
 
 
 WEIGHTS = {"frequency": float, "sublinear": lambda count: 1 + math.log2(count), "presence": lambda count: 1.0}
@@ -313,5 +356,8 @@ def fingerprint(data: bytes, kind: str = "words", n: int = 3, weights: str = "fr
                 icu: str = "", lexicon: Lexicon | None = None, by: str = "xxh3-64") -> int:
     lexicon = lexicon or Lexicon()
     counts = collections.Counter(features(data, kind, n, markup, icu, lexicon.stop_words))
+    if by.startswith("minhash-"):
+        occurrences = {f.encode(): count if weights == "frequency" else 1 for f, count in counts.items()}
+        return minhash(occurrences, bits_of(by))
     weighted = [(feature, WEIGHTS[weights](count) * lexicon.factor(feature)) for feature, count in counts.items()]
     return simhash([(feature.encode(), max(-(2.0**31), min(2.0**31, weight))) for feature, weight in weighted], by)

@@ -23,13 +23,17 @@ import tempfile
 import unicodedata
 from typing import Any
 
-from fingerprint import HASHES, Lexicon, features, fingerprint, fold, read_frequencies, runs, simhash, written, xxh3_64
+from fingerprint import (HASHES, Lexicon, bits_of, features, fingerprint, fold, minhash, read_frequencies, runs, simhash, written,
+                         xxh3_64)
 
 VECTORS = pathlib.Path(__file__).with_name("vectors.jsonl")
 OPTIONS = ("features", "shingle", "weights")
 RANDOM_TEXTS = 500
 RANDOM_OPTIONS = [("words", 1, "presence"), ("words", 3, "frequency"), ("chars", 1, "frequency"), ("chars", 1, "sublinear"),
                   ("chars", 4, "frequency")]
+# A MinHash has any multiple of 64 bits; these differ in how many rounds they need, and whether they are a power of two.
+MINHASHES = ("minhash-64", "minhash-192", "minhash-256", "minhash-1024")
+RANDOM_SETS = 120
 RANDOM_PAGES = 3000
 RANDOM_SEGMENTED = 300
 RANDOM_TOKENS = 400
@@ -68,11 +72,15 @@ def tokens_of(vector: dict[str, Any]) -> list[tuple[bytes, float]]:
     return [(token.encode(), weight) for token, weight in vector["tokens"]]
 
 
+def weighted_by_page(document: list[tuple[bytes, float]], by: str) -> int:
+    return minhash({f: int(count) for f, count in document}, bits_of(by)) if "minhash" in by else simhash(document, by)
+
+
 def found_by_page(vector: dict[str, Any]) -> tuple[int, str]:
     """The number of features of a vector, and its fingerprint, both by fingerprint.py."""
     by = vector.get("hash", "xxh3-64")
     if "tokens" in vector:
-        return len(vector["tokens"]), written(simhash(tokens_of(vector), by), by)
+        return len(vector["tokens"]), written(weighted_by_page(tokens_of(vector), by), by)
     data, kind, n, weights = data_of(vector), *(vector[key] for key in OPTIONS)
     markup = vector.get("markup", "none")
     made = fingerprint(data, kind, n, weights, markup, by=by)
@@ -88,7 +96,8 @@ def write_vectors() -> None:
 
 
 def hash_options(by: str) -> list[str]:
-    return ["--hash", by] if by == "java128" else ["--bits", str(HASHES[by][0])]
+    name = by.rstrip("0123456789").rstrip("-") if by != "java128" else by
+    return ["--hash", name, "--bits", str(bits_of(by))]
 
 
 def by_command(sstore: str, texts: list[bytes], kind: str, n: int, weights: str, *more: str,
@@ -101,7 +110,7 @@ def by_command(sstore: str, texts: list[bytes], kind: str, n: int, weights: str,
         command += ["--weights", weights, *hash_options(by), *more, *paths]
         printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = {int(number): made for made, number, _ in (line.split("\t", 2) for line in printed.splitlines())}
-    nothing = written(simhash([], by), by)
+    nothing = written(weighted_by_page([], by), by)
     return [found.get(i, nothing) for i in range(len(texts))]  # it leaves out texts without features
 
 
@@ -187,6 +196,29 @@ def test_random_weights(sstore: str, seed: int) -> None:
         for document, made in zip(documents, found):
             assert made == written(simhash(document, by), by), (document, by)
     print(f"figure: {RANDOM_TOKENS} random documents of weighted features, by {len(HASHES)} hashes")
+
+
+def random_words(source: random.Random) -> bytes:
+    """From one word on, some of them repeated."""
+    different = source.choice([1, 2, 3, 10, 100, 1000])
+    return " ".join(f"w{source.randrange(different)}" for _ in range(source.randint(1, 3 * different))).encode()
+
+
+def test_random_sets(sstore: str, seed: int) -> None:
+    """MinHashes of texts, and of lists of features with the numbers of their occurrences."""
+    source = random.Random(seed + 5)
+    for by in MINHASHES:
+        for weights in ("presence", "frequency"):
+            texts = [source.choice([random_text, random_words])(source) for _ in range(RANDOM_SETS // 8)]
+            for text, found in zip(texts, by_command(sstore, texts, "words", 2, weights, by=by)):
+                assert found == written(fingerprint(text, "words", 2, weights, by=by), by), (text, weights, by)
+        documents: list[list[tuple[bytes, float]]] = []
+        for _ in range(RANDOM_SETS // 8):
+            names = [b"f%d" % i for i in source.sample(range(1000), source.choice([1, 2, 20, 300]))]
+            documents.append([(name, float(source.choice([0, 1, 1, 2, 9]))) for name in names])
+        for document, found in zip(documents, weighted_by_command(sstore, documents, by), strict=True):
+            assert found == written(weighted_by_page(document, by), by), (document, by)
+    print(f"figure: {RANDOM_SETS} random texts, and half as many lists of features, by {len(MINHASHES)} MinHashes")
 
 
 def by_java(texts: list[bytes], bits: int) -> list[str] | None:
@@ -337,6 +369,6 @@ if __name__ == "__main__":
         test_elements(sys.argv[1])
         test_references(sys.argv[1])
         chosen = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 32)
-        for test in (test_random_texts, test_random_weights, test_java, test_random_pages, test_random_segmented,
+        for test in (test_random_texts, test_random_weights, test_random_sets, test_java, test_random_pages, test_random_segmented,
                      test_lexicons):
             test(sys.argv[1], chosen)

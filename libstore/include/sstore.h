@@ -991,8 +991,9 @@ typedef struct sstore_feature {
 
 /* How features are hashed. Source: format-spec/fingerprint.md, "Hashes". */
 typedef enum sstore_feature_hash {
-    SSTORE_FEATURE_HASH_XXH3 = 0,   /* XXH3 with as many bits as the fingerprint: 64 or 128 */
-    SSTORE_FEATURE_HASH_JAVA128 = 1 /* that of a widely copied Java program: 128 bits, and a sum of 0 also gives a 1 */
+    SSTORE_FEATURE_HASH_XXH3 = 0,    /* XXH3 with as many bits as the fingerprint: 64 or 128 */
+    SSTORE_FEATURE_HASH_JAVA128 = 1, /* that of a widely copied Java program: 128 bits, and a sum of 0 also gives a 1 */
+    SSTORE_FEATURE_HASH_MINHASH = 2  /* of texts: no simhash, but the MinHash of sstore_minhash() */
 } sstore_feature_hash;
 
 /* The simhash of weighted features, with `fingerprint_bits` bits: 64 or 128; 0: 64, or with JAVA128 its 128. Each
@@ -1009,6 +1010,31 @@ SSTORE_API sstore_status sstore_simhash(const sstore_feature *features, size_t c
 SSTORE_API sstore_status sstore_simhash_hashes(const uint64_t *hashes, const double *weights, size_t count,
                                                uint32_t fingerprint_bits, uint64_t *fingerprint_out,
                                                sstore_error *error);
+
+/*
+ * The one-bit MinHash of a set of features, with `fingerprint_bits` bits: a multiple of 64, up to 1,024. Two sets of the
+ * Jaccard similarity J, the features that they share over all that either has, differ in about (1 - J) / 2 of the bits.
+ * A weight is the whole number of times, up to 2^24, that the feature occurs in a multiset; 0: it is not there. The
+ * order of the features does not matter. Without features the fingerprint is 0. Takes the time of the features and of
+ * some bits * ln(bits) more. Errors: ARGUMENT, MEMORY. Source: format-spec/fingerprint.md, "MinHash".
+ */
+SSTORE_API sstore_status sstore_minhash(const sstore_feature *features, size_t count, uint32_t fingerprint_bits,
+                                        uint64_t *fingerprint_out, sstore_error *error);
+
+/* As sstore_minhash(), for features that the caller has hashed to 64 bits. `weights` may be NULL: all 1. */
+SSTORE_API sstore_status sstore_minhash_hashes(const uint64_t *hashes, const double *weights, size_t count,
+                                               uint32_t fingerprint_bits, uint64_t *fingerprint_out,
+                                               sstore_error *error);
+
+/* The least distance within which two sets of at least this Jaccard similarity, from 0 to 1, are found with the
+ * probability `recall`, above 0 and below 1: that of independent bits, of which each differs with the probability
+ * (1 - similarity) / 2. UINT32_MAX: an argument is out of range. Source: Li and Koenig, "b-Bit Minwise Hashing" (WWW
+ * 2010). */
+SSTORE_API uint32_t sstore_minhash_distance(uint32_t fingerprint_bits, double similarity, double recall);
+
+/* The Jaccard similarity that a distance between MinHashes tells, 1 - 2 distance / bits, but at least 0.
+ * `deviation_out`, which may be NULL, gets its standard error. */
+SSTORE_API double sstore_minhash_similarity(uint32_t fingerprint_bits, uint32_t distance, double *deviation_out);
 
 #ifdef __cplusplus
 }

@@ -20,9 +20,10 @@ typedef enum sstore_feature_kind {
 
 /* How a feature counts that occurs n times in a text. */
 typedef enum sstore_weighting {
-    SSTORE_WEIGHTING_SUBLINEAR = 0, /* 1 + log2(n) */
-    SSTORE_WEIGHTING_FREQUENCY = 1, /* n */
-    SSTORE_WEIGHTING_PRESENCE = 2   /* 1 */
+    SSTORE_WEIGHTING_AUTO = 0,      /* SUBLINEAR, with MINHASH PRESENCE */
+    SSTORE_WEIGHTING_SUBLINEAR = 1, /* 1 + log2(n); not with MINHASH */
+    SSTORE_WEIGHTING_FREQUENCY = 2, /* n; with MINHASH, each occurrence is a feature of its own */
+    SSTORE_WEIGHTING_PRESENCE = 3   /* 1 */
 } sstore_weighting;
 
 /* What is taken away before the features are found. Source: format-spec/fingerprint.md, "Markup". */
@@ -44,23 +45,25 @@ typedef struct sstore_lexicon sstore_lexicon;
 typedef struct sstore_text_options {
     size_t struct_size;
     sstore_feature_kind kind;
-    uint32_t shingle; /* words or characters of a feature, 1 to 64; 0: 1 word or 4 characters */
+    uint32_t shingle; /* words or characters of a feature, 1 to 64; 0: 1 word, with MINHASH 2, or 4 characters */
     sstore_weighting weighting;
     sstore_markup markup;
     sstore_segmentation segmentation; /* of words alone */
     uint32_t reserved;                /* 0 */
-    const sstore_lexicon *lexicon;    /* made for features of the same kind, shingle and segmentation; or NULL */
+    const sstore_lexicon *lexicon;    /* made for features of the same kind, shingle and segmentation; or NULL. With
+                                         MINHASH, it has no weights */
     sstore_feature_hash hash;         /* of features */
-    uint32_t fingerprint_bits;        /* 64 or 128; 0: 64, or with JAVA128 its 128 */
+    uint32_t fingerprint_bits;        /* 64 or 128; with MINHASH a multiple of 64, up to 1,024; 0: 64, with JAVA128 its
+                                         128, with MINHASH 256 */
 } sstore_text_options;
 
 #define SSTORE_TEXT_OPTIONS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(sstore_text_options), SSTORE_FEATURE_KIND_WORDS, 0, SSTORE_WEIGHTING_SUBLINEAR, SSTORE_MARKUP_NONE,     \
+        sizeof(sstore_text_options), SSTORE_FEATURE_KIND_WORDS, 0, SSTORE_WEIGHTING_AUTO, SSTORE_MARKUP_NONE,          \
             SSTORE_SEGMENTATION_PAIRS, 0, NULL, SSTORE_FEATURE_HASH_XXH3, 0                                            \
     }
 
-/* Make the simhash of a text of `size` bytes in UTF-8. fingerprint_out gets a word for each 64 bits that the options
+/* Make the fingerprint of a text of `size` bytes in UTF-8. fingerprint_out gets a word for each 64 bits that the options
  * ask for. Invalid bytes count as U+FFFD. `text` may be NULL if `size` is 0. Without features all bits are 0, or with
  * JAVA128 1. Can be called by several threads at once. ICU is loaded when it is first needed, and stays loaded. Each
  * call with it opens an iterator of ICU: for many texts, use a fingerprinter.
@@ -80,7 +83,7 @@ typedef struct sstore_text_result {
     const uint64_t *fingerprint; /* its words, until the next call with this fingerprinter */
     uint64_t feature_count;      /* each as often as it occurs, but none of weight 0. 0: the fingerprint says nothing */
     uint64_t replaced_count;     /* byte sequences that are not UTF-8, and counted as U+FFFD; none in removed markup */
-    double weight;               /* the sum of all weights, each without its sign */
+    double weight;               /* the sum of all weights, each without its sign; with MINHASH, feature_count */
 } sstore_text_result;
 
 #define SSTORE_TEXT_RESULT_INIT                                                                                        \
@@ -93,8 +96,8 @@ SSTORE_API sstore_status sstore_fingerprinter_create(const sstore_text_options *
                                                      sstore_fingerprinter **fingerprinter_out, sstore_error *error);
 
 /* Make the fingerprint of a text, as sstore_fingerprint_text(), of as many bits as the options say. Without features,
- * JAVA128 sets all of them. Unless `sums_out` is NULL, it gets the sums of weights whose signs are the bits, one for
- * each bit, beginning with the most significant one. Each is from -weight to weight of the result; one near 0 is a bit
+ * JAVA128 sets all of them. Unless `sums_out` is NULL, which it must be with MINHASH, it gets the sums of weights whose
+ * signs are the bits, one for each bit, beginning with the most significant one. Each is from -weight to weight of the result; one near 0 is a bit
  * that a small change of the text flips. Errors: ARGUMENT, MEMORY; the next text can follow. */
 SSTORE_API sstore_status sstore_fingerprinter_text(sstore_fingerprinter *fingerprinter, const char *text, size_t size,
                                                    sstore_text_result *result_out, double *sums_out,

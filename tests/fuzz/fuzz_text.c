@@ -1,7 +1,7 @@
 /*
  * fuzz_text.c - any bytes as a text. Its features must be those that folding it as one piece gives; without its markup
  * it must not be longer, and a text without markup must stay as it is. If it has few features, its fingerprint must be
- * that of the different ones.
+ * that of the different ones, and so must its MinHash.
  *   1 byte: words or characters; whether markup is taken away; whether ICU cuts words, if it is there; the shingle;
  *   then the text, whose size also chooses the hash: XXH3 of 64 or 128 bits, or java128
  */
@@ -12,6 +12,7 @@
 
 #define MAX_BITS (64 * SS_FEATURE_HASH_WORDS)
 #define FEW_FEATURES 300u
+#define MINHASH_BITS 192u
 
 typedef struct found_features {
     const ss_features *from;
@@ -65,6 +66,20 @@ static size_t drop_repeated(found_features *found)
     return kept;
 }
 
+/* The MinHash is that of the different features. */
+static void check_minhash(sstore_text_options options, const found_features *found, size_t different,
+                          const uint8_t *text, size_t size)
+{
+    uint64_t hashes[FEW_FEATURES], made[MINHASH_BITS / 64], wanted[MINHASH_BITS / 64];
+    for (size_t i = 0; i < different; i++)
+        hashes[i] = found->first[i][0];
+    options.hash = SSTORE_FEATURE_HASH_MINHASH;
+    options.fingerprint_bits = MINHASH_BITS;
+    FUZZ_CHECK(sstore_minhash_hashes(hashes, NULL, different, MINHASH_BITS, wanted, NULL) == SSTORE_OK);
+    FUZZ_CHECK(sstore_fingerprint_text((const char *)text, size, &options, made, NULL) == SSTORE_OK);
+    FUZZ_CHECK(memcmp(made, wanted, sizeof made) == 0);
+}
+
 /* The fingerprint in which each feature counts once is that of the different features. */
 static void check_presence(const ss_text_rules *rules, found_features *found, const uint8_t *text, size_t size)
 {
@@ -91,6 +106,8 @@ static void check_presence(const ss_text_rules *rules, found_features *found, co
         FUZZ_CHECK(result.fingerprint[word] == ss_sums_fingerprint(&sums, ss_feature_hash_sets_ties(&rules->hash)));
     }
     sstore_fingerprinter_free(maker);
+    if (rules->hash.words == 1)
+        check_minhash(options, found, different, text, size);
 }
 
 static void check_features(const ss_text_rules *rules, const uint8_t *text, size_t size)

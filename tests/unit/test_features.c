@@ -515,7 +515,7 @@ static void test_weights_by_frequency(void **state)
         const width *wide = &widths[i / 3];
         const double *weights = by_weighting[i % 3];
         const sstore_feature features[] = {{"a", 1, weights[0]}, {"b", 1, weights[1]}, {"c", 1, weights[2]}};
-        sstore_fingerprinter *made = must_create(wide, WORDS, 1, (sstore_weighting)(i % 3));
+        sstore_fingerprinter *made = must_create(wide, WORDS, 1, (sstore_weighting)(1 + i % 3));
         assert_weighted(made, wide, text, features, 3, 9);
         assert_weighted(made, wide, "...", NULL, 0, 0);
         assert_weighted(made, wide, text, features, 3, 9); /* nothing stays of a text */
@@ -534,7 +534,7 @@ static void test_weights_of_many_features(void **state)
     rng random = rng_seeded(run_seed + 3);
     sstore_fingerprinter *made[2 * WIDTHS]; /* by the logarithm, and by the frequency itself */
     for (size_t i = 0; i < 2 * WIDTHS; i++)
-        made[i] = must_create(&widths[i / 2], CHARS, 2, (sstore_weighting)(i % 2));
+        made[i] = must_create(&widths[i / 2], CHARS, 2, (sstore_weighting)(1 + i % 2));
     for (uint32_t trial = 0; trial < 200; trial++) {
         const size_t maker = (size_t)rng_below(&random, 2 * WIDTHS);
         const size_t size = 2 + (size_t)rng_below(&random, rng_one_in(&random, 10) ? MOST : 300);
@@ -644,6 +644,97 @@ static void test_recipes_name_the_hash(void **state)
     }
 }
 
+static sstore_text_options minhash_options(uint32_t bits, sstore_weighting weighting)
+{
+    sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
+    options.hash = SSTORE_FEATURE_HASH_MINHASH;
+    options.fingerprint_bits = bits;
+    options.weighting = weighting;
+    return options;
+}
+
+/* The MinHash of a text is that of its features, once or as often as they occur, by one fingerprinter for all texts. */
+static void test_minhash_is_of_the_features(void **state)
+{
+    static const uint32_t bits[] = {64, 320, 1024};
+    rng random = rng_seeded(run_seed);
+    for (size_t i = 0; i < 6; i++) {
+        const bool counts = i % 2 != 0;
+        const sstore_text_options options = minhash_options(bits[i / 2], counts ? SSTORE_WEIGHTING_FREQUENCY
+                                                                                : SSTORE_WEIGHTING_AUTO);
+        sstore_fingerprinter *made;
+        sstore_error error;
+        assert_ok(sstore_fingerprinter_create(&options, &made, &error), &error);
+        for (uint32_t trial = 0; trial < 100; trial++) {
+            sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
+            const sstore_counted_feature *features;
+            char text[2000];
+            uint64_t hashes[1000], wanted[16];
+            double weights[1000], total = 0;
+            size_t size = (size_t)rng_below(&random, sizeof text), count;
+            for (size_t j = 0; j < size; j++)
+                text[j] = "ab c"[rng_below(&random, 4)];
+            testing_doing("%u bits, '%.*s'", bits[i / 2], (int)size, text);
+            assert_ok(sstore_fingerprinter_features(made, text, size, &features, &count, &error), &error);
+            for (size_t j = 0; j < count; j++) {
+                hashes[j] = features[j].hash;
+                weights[j] = counts ? (double)features[j].count : 1;
+                total += (double)features[j].count;
+            }
+            assert_ok(sstore_minhash_hashes(hashes, weights, count, bits[i / 2], wanted, &error), &error);
+            assert_ok(sstore_fingerprinter_text(made, text, size, &result, NULL, &error), &error);
+            assert_memory_equal(result.fingerprint, wanted, bits[i / 2] / 8);
+            assert_true(result.weight == total);
+            memset(wanted, 0, sizeof wanted);
+            assert_ok(sstore_fingerprint_text(text, size, &options, wanted, &error), &error);
+            assert_memory_equal(result.fingerprint, wanted, bits[i / 2] / 8);
+        }
+        sstore_fingerprinter_free(made);
+    }
+    testing_done();
+}
+
+/* Its defaults, its recipe, and what it has not. */
+static void test_minhash_has_options_of_its_own(void **state)
+{
+    sstore_text_options options = minhash_options(0, SSTORE_WEIGHTING_AUTO), found;
+    sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
+    sstore_fingerprinter *made;
+    sstore_lexicon *lexicon;
+    sstore_error error;
+    double sums[256];
+    char recipe[512], again[512];
+    (void)sstore_text_recipe(&options, recipe, sizeof recipe);
+    assert_non_null(strstr(recipe, "features=words shingle=2 weights=presence hash=minhash-256 "));
+    assert_ok(sstore_fingerprinter_create(&options, &made, &error), &error);
+    assert_status(sstore_fingerprinter_text(made, "a b", 3, &result, sums, &error), SSTORE_ERROR_ARGUMENT, &error);
+    sstore_fingerprinter_free(made);
+    for (options.fingerprint_bits = 1; options.fingerprint_bits < 1200; options.fingerprint_bits++) {
+        const bool is_width = options.fingerprint_bits % 64 == 0 && options.fingerprint_bits <= 1024;
+        const size_t length = sstore_text_recipe(&options, recipe, sizeof recipe);
+        testing_doing("%u bits", options.fingerprint_bits);
+        assert_true((length > 0) == is_width);
+        if (!is_width)
+            continue;
+        assert_ok(sstore_text_options_of_recipe(recipe, NULL, &found, &error), &error);
+        (void)sstore_text_recipe(&found, again, sizeof again);
+        assert_string_equal(again, recipe);
+        assert_int_equal(found.fingerprint_bits, options.fingerprint_bits);
+    }
+    options = minhash_options(64, SSTORE_WEIGHTING_SUBLINEAR);
+    assert_status(sstore_fingerprinter_create(&options, &made, &error), SSTORE_ERROR_ARGUMENT, &error);
+    options.weighting = SSTORE_WEIGHTING_AUTO;
+    assert_ok(sstore_lexicon_create(&options, &lexicon, &error), &error);
+    assert_ok(sstore_lexicon_add_stop_word(lexicon, "the", 3, &error), &error);
+    options.lexicon = lexicon;
+    assert_ok(sstore_fingerprinter_create(&options, &made, &error), &error);
+    sstore_fingerprinter_free(made);
+    assert_ok(sstore_lexicon_set_weight(lexicon, "a b", 3, 2, &error), &error);
+    assert_status(sstore_fingerprinter_create(&options, &made, &error), SSTORE_ERROR_ARGUMENT, &error);
+    sstore_lexicon_free(lexicon);
+    testing_done();
+}
+
 /* The options of a recipe have this recipe. */
 static void test_options_of_recipes(void **state)
 {
@@ -654,7 +745,7 @@ static void test_options_of_recipes(void **state)
     for (uint32_t i = 0; i < 2 * 3 * 2 * 2 * WIDTHS * 5; i++) {
         static const uint32_t shingles[] = {0, 1, 3, 17, 64};
         options.kind = (sstore_feature_kind)(i % 2);
-        options.weighting = (sstore_weighting)(i / 2 % 3);
+        options.weighting = (sstore_weighting)(1 + i / 2 % 3);
         options.markup = (sstore_markup)(i / 6 % 2);
         options.segmentation = (sstore_segmentation)(i / 12 % 2);
         options.hash = widths[i / 24 % WIDTHS].hash;
@@ -821,7 +912,7 @@ static void test_options_out_of_range_are_refused(void **state)
     options.kind = (sstore_feature_kind)2;
     assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
     options = (sstore_text_options)SSTORE_TEXT_OPTIONS_INIT;
-    options.weighting = (sstore_weighting)3;
+    options.weighting = (sstore_weighting)4;
     assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
     options = (sstore_text_options)SSTORE_TEXT_OPTIONS_INIT;
     options.markup = (sstore_markup)2;
@@ -896,6 +987,8 @@ int main(void)
         cmocka_unit_test(test_near_words_are_near),
         cmocka_unit_test_teardown(test_weights_by_frequency, testing_teardown),
         cmocka_unit_test_teardown(test_weights_of_many_features, testing_teardown),
+        cmocka_unit_test_teardown(test_minhash_is_of_the_features, testing_teardown),
+        cmocka_unit_test_teardown(test_minhash_has_options_of_its_own, testing_teardown),
         cmocka_unit_test_teardown(test_features_are_known_by_64_bits, testing_teardown),
         cmocka_unit_test_teardown(test_one_call, testing_teardown),
         cmocka_unit_test(test_widths_that_a_hash_lacks),

@@ -317,11 +317,9 @@ static void test_other_widths_are_refused(void **state)
         sstore_feature_hash hash;
         uint32_t bits;
         const char *reason;
-    } bad[] = {{SSTORE_FEATURE_HASH_XXH3, 32, "not 32"},
-               {SSTORE_FEATURE_HASH_XXH3, 192, "not 192"},
-               {SSTORE_FEATURE_HASH_JAVA128, 64, "java128"},
-               {SSTORE_FEATURE_HASH_JAVA128, 256, "not 256"},
-               {(sstore_feature_hash)2, 64, "does not exist"}};
+    } bad[] = {{SSTORE_FEATURE_HASH_XXH3, 32, "not 32"},        {SSTORE_FEATURE_HASH_XXH3, 192, "not 192"},
+               {SSTORE_FEATURE_HASH_JAVA128, 64, "java128"},    {SSTORE_FEATURE_HASH_JAVA128, 256, "not 256"},
+               {SSTORE_FEATURE_HASH_MINHASH, 64, "no simhash"}, {(sstore_feature_hash)3, 64, "does not exist"}};
     const uint64_t hash = 1;
     uint64_t words[16];
     sstore_error error;

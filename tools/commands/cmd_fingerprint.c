@@ -62,7 +62,7 @@ static const command_syntax syntax = {
                                      {0}},
     .also_common = "skip-bad",
     .operands = "[FILE...]\n--weighted [FILE...]\n--recipe",
-    .doc = "Print the simhash of each FILE, a text in UTF-8, as a line of fingerprint, id and name. Without "
+    .doc = "Print the fingerprint of each FILE, a text in UTF-8, as a line of fingerprint, id and name. Without "
            "FILE, or with -, read standard input. Similar documents get fingerprints that differ in few bits.",
     .examples = (const command_example[]){{"make a store of a folder's documents, with their names",
                                            "sstore fingerprint --recursive docs | sstore build --names texts.store"},
@@ -92,6 +92,8 @@ static void check_arguments(arguments *args, const operands *given)
         message_usage_error("--header always needs --format text");
     if (args->margins && args->format != FINGERPRINT_TEXT)
         message_usage_error("--margins needs --format text");
+    if (args->margins && args->text.options.hash == SSTORE_FEATURE_HASH_MINHASH)
+        message_usage_error("--margins: only the bits of simhashes have margins");
     if (args->text.form.ids_are_names && args->text.form.id_key == NULL)
         message_usage_error("--names needs --id-field");
     if (args->recipe && args->header != HEADER_AUTO)

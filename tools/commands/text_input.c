@@ -19,7 +19,7 @@ const command_option text_options[] = {
     {"features", 0, "KIND", "words (default), or chars: sequences of characters", OPTION_CHOICE,
      OPTION_FIELD(text_input, options.kind), .choices = kinds, .given = offsetof(text_input, text_given),
      .common = true},
-    {"shingle", 0, "N", "a feature has N words (default 1) or characters (4)", OPTION_NUMBER,
+    {"shingle", 0, "N", "a feature has N words (default 1; of a MinHash 2) or characters (4)", OPTION_NUMBER,
      OPTION_FIELD(text_input, options.shingle), .min = 1, .max = 64, .given = offsetof(text_input, text_given),
      .common = true},
     {"stop-words", 0, "FILE", "leave out the words of FILE, one in each line, before features are made", OPTION_TEXT,
@@ -56,9 +56,9 @@ static const option_choice weightings[] = {{"sublinear", SSTORE_WEIGHTING_SUBLIN
                                            {"frequency", SSTORE_WEIGHTING_FREQUENCY},
                                            {"presence", SSTORE_WEIGHTING_PRESENCE},
                                            {0}};
-static const option_choice widths[] = {{"64", 64}, {"128", 128}, {0}};
 static const option_choice hashes[] = {{"xxh3", SSTORE_FEATURE_HASH_XXH3},
                                        {"java128", SSTORE_FEATURE_HASH_JAVA128},
+                                       {"minhash", SSTORE_FEATURE_HASH_MINHASH},
                                        {0}};
 const command_option simhash_options[] = {
     {"weights", 0, "KIND",
@@ -71,11 +71,11 @@ const command_option simhash_options[] = {
      OPTION_FIELD(text_input, idf), .given = offsetof(text_input, text_given)},
     {"levels", 0, "N", "with --idf, multiply by whole numbers from 1 to N only, such as 5", OPTION_NUMBER,
      OPTION_FIELD(text_input, levels), .min = 2, .max = 255, .given = offsetof(text_input, text_given)},
-    {"bits", 0, "N", "the bits of a fingerprint: 64 (default) or 128", OPTION_CHOICE,
-     OPTION_FIELD(text_input, options.fingerprint_bits), .choices = widths},
+    {"bits", 0, "N", "the bits of a fingerprint: 64 (default) or 128; of a MinHash 64 to 1024 (default 256)",
+     OPTION_NUMBER, OPTION_FIELD(text_input, options.fingerprint_bits), .min = 64, .max = 64 * SSTORE_MAX_WORDS},
     {"hash", 0, "NAME",
-     "how features are hashed: xxh3 (default); java128: as by the Java program SimHash, with 128 bits", OPTION_CHOICE,
-     OPTION_FIELD(text_input, options.hash), .choices = hashes},
+     "xxh3 (default): a simhash; minhash: MinHash; java128: as by the Java program SimHash, with 128 bits",
+     OPTION_CHOICE, OPTION_FIELD(text_input, options.hash), .choices = hashes},
     {0},
 };
 
@@ -84,7 +84,7 @@ static void check_segmentation(const sstore_text_options *text)
 {
     sstore_text_options with = *text, without;
     sstore_error error;
-    uint64_t unused[2];
+    uint64_t unused[SSTORE_MAX_WORDS];
     if (text->segmentation == SSTORE_SEGMENTATION_PAIRS)
         return;
     if (text->kind != SSTORE_FEATURE_KIND_WORDS)
@@ -153,17 +153,36 @@ void check_text_options(void *part)
 /* Without --bits, the hash decides. */
 static void check_bits(sstore_text_options *text)
 {
-    const bool is_java = text->hash == SSTORE_FEATURE_HASH_JAVA128;
-    if (is_java && text->fingerprint_bits == 64)
-        message_usage_error("--hash java128 makes fingerprints of 128 bits: leave out --bits 64");
-    if (text->fingerprint_bits == 0)
-        text->fingerprint_bits = is_java ? 128 : 64;
+    static const uint32_t defaults[] = {
+        [SSTORE_FEATURE_HASH_XXH3] = 64, [SSTORE_FEATURE_HASH_JAVA128] = 128, [SSTORE_FEATURE_HASH_MINHASH] = 256};
+    const uint32_t bits = text->fingerprint_bits;
+    if (bits == 0)
+        text->fingerprint_bits = defaults[text->hash];
+    else if (text->hash == SSTORE_FEATURE_HASH_MINHASH && bits % 64 != 0)
+        message_usage_error("--bits: of a MinHash, expected a multiple of 64 up to 1024, found %u", bits);
+    else if (text->hash == SSTORE_FEATURE_HASH_JAVA128 && bits != 128)
+        message_usage_error("--hash java128 makes fingerprints of 128 bits: leave out --bits %u", bits);
+    else if (text->hash == SSTORE_FEATURE_HASH_XXH3 && bits != 64 && bits != 128)
+        message_usage_error("--bits: expected 64 or 128, or --hash minhash, found %u", bits);
+}
+
+/* A MinHash is of a set. */
+static void check_weights(const text_input *self)
+{
+    if (self->options.hash != SSTORE_FEATURE_HASH_MINHASH)
+        return;
+    if (self->options.weighting == SSTORE_WEIGHTING_SUBLINEAR)
+        message_usage_error("--hash minhash takes --weights presence or frequency");
+    if (self->feature_weights != NULL || self->idf != NULL)
+        message_usage_error("--hash minhash has no weights: leave out %s",
+                            self->idf != NULL ? "--idf" : "--feature-weights");
 }
 
 void check_simhash_options(void *part)
 {
     text_input *self = part;
     check_bits(&self->options);
+    check_weights(self);
     if (self->levels > 0 && self->idf == NULL)
         message_usage_error("--levels needs --idf");
 }

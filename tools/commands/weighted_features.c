@@ -1,6 +1,7 @@
 /* weighted_features.c - documents that come as lines of features and weights. */
 #include "commands/weighted_features.h"
 
+#include <math.h>
 #include <sstore.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +68,12 @@ static int end_document(weighted_document *self, input_source *source, weighted_
         self->features[i].data = self->bytes + offset;
         offset += self->features[i].size;
     }
-    if (sstore_simhash(self->features, self->count, output->hash, output->fingerprint_bits, fingerprint, &error) !=
-        SSTORE_OK)
+    const sstore_status status = output->hash == SSTORE_FEATURE_HASH_MINHASH
+                                     ? sstore_minhash(self->features, self->count, output->fingerprint_bits,
+                                                      fingerprint, &error)
+                                     : sstore_simhash(self->features, self->count, output->hash,
+                                                      output->fingerprint_bits, fingerprint, &error);
+    if (status != SSTORE_OK)
         return message_error(&error);
     self->used = self->count = 0;
     return print_numbered(source, fingerprint, output);
@@ -87,6 +92,10 @@ static int take_line(weighted_document *self, input_source *source, const source
     if (!weight_parse(tab + 1, length - (size_t)(tab + 1 - text), &weight))
         return input_source_fail(source, line->number,
                                  "expected a decimal weight from -2^31 to 2^31 after the last tab");
+    if (output->hash == SSTORE_FEATURE_HASH_MINHASH && !(weight >= 0 && weight <= 0x1p24 && weight == floor(weight)))
+        return input_source_fail(source, line->number,
+                                 "expected a whole number up to 2^24: with --hash minhash, a weight is how often the "
+                                 "feature occurs");
     if (!add_feature(self, text, (size_t)(tab - text), weight))
         return input_source_fail(source, line->number, "out of memory");
     return EXIT_DONE;

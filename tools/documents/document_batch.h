@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DOCUMENT_MAX_WORDS 2u
+#include "sstore.h"
+
+#define DOCUMENT_MAX_WORDS SSTORE_MAX_WORDS
 
 typedef struct document {
     size_t begin, length; /* of what was read, in the batch; without the end of its line */

@@ -1,20 +1,28 @@
 #include "base/feature_hash.h"
 
+#include <stdio.h>
+
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/minhash.h"
 #include "base/utf8.h"
 
 __extension__ typedef unsigned __int128 wide;
 
+#define MINHASH_DEFAULT_BITS 256u
+
 sstore_status ss_feature_hash_choose(sstore_feature_hash kind, uint32_t bits, ss_feature_hash *chosen_out,
                                      sstore_error *error)
 {
+    const bool is_minhash = kind == SSTORE_FEATURE_HASH_MINHASH;
     const uint32_t least = kind == SSTORE_FEATURE_HASH_JAVA128 ? 128 : 64;
-    if (kind != SSTORE_FEATURE_HASH_XXH3 && kind != SSTORE_FEATURE_HASH_JAVA128)
+    if (kind != SSTORE_FEATURE_HASH_XXH3 && kind != SSTORE_FEATURE_HASH_JAVA128 && !is_minhash)
         return ss_fail_argument(error, "feature hash %d does not exist", (int)kind);
     if (bits == 0)
-        bits = least;
-    if (bits != 64 && bits != 128)
+        bits = is_minhash ? MINHASH_DEFAULT_BITS : least;
+    if (is_minhash && !ss_minhash_has_bits(bits))
+        return ss_fail_argument(error, "a MinHash has a multiple of 64 bits up to %u, not %u", SS_MINHASH_BITS, bits);
+    if (!is_minhash && bits != 64 && bits != 128)
         return ss_fail_argument(error, "fingerprints of features have 64 or 128 bits, not %u", bits);
     if (bits < least)
         return ss_fail_argument(error, "the hash java128 makes fingerprints of 128 bits, not of %u", bits);
@@ -22,11 +30,13 @@ sstore_status ss_feature_hash_choose(sstore_feature_hash kind, uint32_t bits, ss
     return SSTORE_OK;
 }
 
-const char *ss_feature_hash_name(const ss_feature_hash *self)
+void ss_feature_hash_name(const ss_feature_hash *self, char name_out[SS_FEATURE_HASH_NAME_BYTES])
 {
-    if (self->kind == SSTORE_FEATURE_HASH_JAVA128)
-        return "java128";
-    return ss_feature_hash_is_wide(self) ? "xxh3-128" : "xxh3-64";
+    static const char *const names[] = {[SSTORE_FEATURE_HASH_XXH3] = "xxh3-",
+                                        [SSTORE_FEATURE_HASH_JAVA128] = "java",
+                                        [SSTORE_FEATURE_HASH_MINHASH] = "minhash-"};
+    (void)snprintf(name_out, SS_FEATURE_HASH_NAME_BYTES, "%s%u", names[self->kind],
+                   self->words > 1 ? 64 * self->words : 64);
 }
 
 /* Takes the UTF-16 units of a string. */

@@ -38,6 +38,8 @@ sstore_status sstore_simhash(const sstore_feature *features, size_t count, sstor
     ss_feature_hash chosen;
     if ((features == NULL && count > 0) || fingerprint_out == NULL)
         return ss_fail_argument(error, "features and fingerprint_out must not be NULL");
+    if (hash == SSTORE_FEATURE_HASH_MINHASH)
+        return ss_fail_argument(error, "a MinHash is no simhash: sstore_minhash() makes it");
     sstore_status status = ss_feature_hash_choose(hash, fingerprint_bits, &chosen, error);
     if (status != SSTORE_OK)
         return status;

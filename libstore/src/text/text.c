@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/minhash.h"
 #include "base/sums.h"
 #include "text/feature_set.h"
 #include "text/features.h"
@@ -22,7 +23,8 @@ struct sstore_fingerprinter {
     ss_feature_hash hash;
     uint64_t *set_words; /* of a wide hash: those of the features of the set, feature by feature */
     size_t set_words_capacity;
-    uint64_t words[SS_FEATURE_HASH_WORDS];
+    ss_minhash minhash;
+    uint64_t words[SSTORE_MAX_WORDS];
     uint64_t feature_count;
     double weight;
 };
@@ -42,6 +44,7 @@ static sstore_status init(sstore_fingerprinter *self, const sstore_text_options 
     self->hash = rules.hash;
     self->set_words = NULL;
     self->set_words_capacity = 0;
+    self->minhash = (ss_minhash){.count = 0};
     return ss_features_init(&self->features, &rules, error);
 }
 
@@ -51,6 +54,7 @@ static void destroy(sstore_fingerprinter *self)
     ss_features_free(&self->features);
     ss_feature_set_free(&self->set);
     ss_free(self->set_words);
+    ss_minhash_free(&self->minhash);
 }
 
 /* Find the features of a text, without its markup. */
@@ -180,10 +184,52 @@ static sstore_status find_sums(sstore_fingerprinter *self, const uint8_t *text, 
     return status;
 }
 
-static void set_words(sstore_fingerprinter *self)
+static sstore_status make_simhash(sstore_fingerprinter *self, const uint8_t *text, size_t size, sstore_error *error)
 {
-    for (uint32_t i = 0; i < self->hash.words; i++)
+    const sstore_status status = find_sums(self, text, size, error);
+    for (uint32_t i = 0; status == SSTORE_OK && i < self->hash.words; i++)
         self->words[i] = ss_sums_fingerprint(&self->sums[i], ss_feature_hash_sets_ties(&self->hash));
+    return status;
+}
+
+/* The sink of features that each count once, however often they occur. */
+static sstore_status take_elements(void *context, const uint64_t *hashes, size_t count, sstore_error *error)
+{
+    sstore_fingerprinter *self = context;
+    self->feature_count += count;
+    return ss_minhash_add(&self->minhash, hashes, count, error);
+}
+
+/* Find the features, and add as many occurrences of each as there are. */
+static sstore_status add_occurrences(sstore_fingerprinter *self, const uint8_t *text, size_t size, sstore_error *error)
+{
+    sstore_status status = find_set(self, text, size, error);
+    for (size_t i = 0; status == SSTORE_OK && i < self->set.count; i++) {
+        const sstore_counted_feature *item = &self->set.items[i];
+        status = ss_minhash_add_times(&self->minhash, item->hash, item->count, error);
+        self->feature_count += item->count;
+    }
+    return status;
+}
+
+static sstore_status make_minhash(sstore_fingerprinter *self, const uint8_t *text, size_t size, sstore_error *error)
+{
+    self->feature_count = 0;
+    ss_minhash_begin(&self->minhash, 64 * self->hash.words);
+    const sstore_status status = self->weighting == SSTORE_WEIGHTING_FREQUENCY
+                                     ? add_occurrences(self, text, size, error)
+                                     : find_features(self, text, size, (ss_feature_sink){take_elements, self}, error);
+    self->weight = (double)self->feature_count;
+    if (status == SSTORE_OK)
+        ss_minhash_finish(&self->minhash, self->words);
+    return status;
+}
+
+static sstore_status make_fingerprint(sstore_fingerprinter *self, const char *text, size_t size, sstore_error *error)
+{
+    const uint8_t *bytes = (const uint8_t *)text;
+    return ss_feature_hash_is_minhash(&self->hash) ? make_minhash(self, bytes, size, error)
+                                                   : make_simhash(self, bytes, size, error);
 }
 
 sstore_status sstore_fingerprinter_create(const sstore_text_options *options, sstore_fingerprinter **fingerprinter_out,
@@ -208,14 +254,15 @@ sstore_status sstore_fingerprinter_text(sstore_fingerprinter *fingerprinter, con
 {
     if ((text == NULL && size > 0) || fingerprinter == NULL || result_out == NULL)
         return ss_fail_argument(error, "fingerprinter, text and result_out must not be NULL");
+    if (sums_out != NULL && ss_feature_hash_is_minhash(&fingerprinter->hash))
+        return ss_fail_argument(error, "a MinHash has no sums of weights: sums_out must be NULL");
     sstore_status status = ss_check_result(result_out, SS_TEXT_RESULT_SIZE_1, error);
     if (status == SSTORE_OK)
-        status = find_sums(fingerprinter, (const uint8_t *)text, size, error);
+        status = make_fingerprint(fingerprinter, text, size, error);
     if (status != SSTORE_OK)
         return status;
     for (uint32_t i = 0; sums_out != NULL && i < fingerprinter->hash.words; i++)
         ss_sums_values(&fingerprinter->sums[i], sums_out + (size_t)64 * i);
-    set_words(fingerprinter);
     const sstore_text_result made = {.struct_size = sizeof made,
                                      .fingerprint = fingerprinter->words,
                                      .feature_count = fingerprinter->feature_count,
@@ -254,11 +301,9 @@ sstore_status sstore_fingerprint_text(const char *text, size_t size, const sstor
     sstore_status status = init(&self, options, error);
     if (status != SSTORE_OK)
         return status;
-    status = find_sums(&self, (const uint8_t *)text, size, error);
-    if (status == SSTORE_OK) {
-        set_words(&self);
+    status = make_fingerprint(&self, text, size, error);
+    if (status == SSTORE_OK)
         memcpy(fingerprint_out, self.words, self.hash.words * sizeof *fingerprint_out);
-    }
     destroy(&self);
     return status;
 }

@@ -18,9 +18,10 @@ static sstore_status check_options(const sstore_text_options *options, sstore_er
 {
     if (options->kind != SSTORE_FEATURE_KIND_WORDS && options->kind != SSTORE_FEATURE_KIND_CHARS)
         return ss_fail_argument(error, "feature kind %d does not exist", (int)options->kind);
-    if (options->weighting != SSTORE_WEIGHTING_FREQUENCY && options->weighting != SSTORE_WEIGHTING_SUBLINEAR &&
-        options->weighting != SSTORE_WEIGHTING_PRESENCE)
+    if ((unsigned)options->weighting > SSTORE_WEIGHTING_PRESENCE)
         return ss_fail_argument(error, "weighting %d does not exist", (int)options->weighting);
+    if (options->hash == SSTORE_FEATURE_HASH_MINHASH && options->weighting == SSTORE_WEIGHTING_SUBLINEAR)
+        return ss_fail_argument(error, "a MinHash knows no sublinear weights, only presence and frequency");
     if (options->shingle > SS_MAX_SHINGLE)
         return ss_fail_argument(error, "the shingle is %u; it must be at most %u", options->shingle, SS_MAX_SHINGLE);
     if (options->markup != SSTORE_MARKUP_NONE && options->markup != SSTORE_MARKUP_HTML)
@@ -35,6 +36,15 @@ static sstore_status check_options(const sstore_text_options *options, sstore_er
     return ss_feature_hash_choose(options->hash, options->fingerprint_bits, &unused, error);
 }
 
+static void choose_defaults(sstore_text_options *options)
+{
+    const bool is_minhash = options->hash == SSTORE_FEATURE_HASH_MINHASH;
+    if (options->shingle == 0)
+        options->shingle = options->kind == SSTORE_FEATURE_KIND_CHARS ? 4 : is_minhash ? 2 : 1;
+    if (options->weighting == SSTORE_WEIGHTING_AUTO)
+        options->weighting = is_minhash ? SSTORE_WEIGHTING_PRESENCE : SSTORE_WEIGHTING_SUBLINEAR;
+}
+
 sstore_status ss_text_options_take(const sstore_text_options *options, sstore_text_options *taken_out,
                                    sstore_error *error)
 {
@@ -44,8 +54,10 @@ sstore_status ss_text_options_take(const sstore_text_options *options, sstore_te
         status = check_options(taken_out, error);
     if (status != SSTORE_OK)
         return status;
-    if (taken_out->shingle == 0)
-        taken_out->shingle = taken_out->kind == SSTORE_FEATURE_KIND_WORDS ? 1 : 4;
+    choose_defaults(taken_out);
+    if (taken_out->hash == SSTORE_FEATURE_HASH_MINHASH && taken_out->lexicon != NULL &&
+        ss_lexicon_has_factors(taken_out->lexicon))
+        return ss_fail_argument(error, "a MinHash knows no weights of features, but the lexicon has some");
     if (taken_out->lexicon != NULL && !ss_lexicon_fits(taken_out->lexicon, taken_out))
         return ss_fail_argument(error,
                                 "the lexicon was made for features of another kind, shingle, segmentation or markup");
@@ -116,8 +128,9 @@ size_t ss_text_recipe_write(const sstore_text_options *options, bool only_featur
     if (options->markup == SSTORE_MARKUP_HTML)
         append(&recipe, " markup=html");
     const ss_feature_hash known_by = {.kind = SSTORE_FEATURE_HASH_XXH3}, own = hash_of(options);
-    append(&recipe, " hash=%s unicode=%s", ss_feature_hash_name(only_features ? &known_by : &own),
-           ss_fold_unicode_version());
+    char hash[SS_FEATURE_HASH_NAME_BYTES];
+    ss_feature_hash_name(only_features ? &known_by : &own, hash);
+    append(&recipe, " hash=%s unicode=%s", hash, ss_fold_unicode_version());
     return recipe.length;
 }
 
@@ -148,21 +161,32 @@ static bool is_value(const char *field, const char *value)
     return strncmp(field, value, length) == 0 && (field[length] == ' ' || field[length] == '\0');
 }
 
+static void read_hash(const char *name, sstore_text_options *options)
+{
+    static const char minhash[] = "minhash-";
+    if (strncmp(name, minhash, sizeof minhash - 1) == 0) {
+        options->hash = SSTORE_FEATURE_HASH_MINHASH;
+        options->fingerprint_bits = (uint32_t)strtoul(name + sizeof minhash - 1, NULL, 10);
+    } else {
+        options->hash = is_value(name, "java128") ? SSTORE_FEATURE_HASH_JAVA128 : SSTORE_FEATURE_HASH_XXH3;
+        options->fingerprint_bits = is_value(name, "xxh3-64") ? 64 : 128;
+    }
+}
+
 /* What the fields say. Those that make no sense become anything: the recipe is compared with that of the options. */
 static sstore_text_options read_fields(const char *recipe, const sstore_lexicon *lexicon)
 {
-    const char *weights = field_of(recipe, "weights"), *hash = field_of(recipe, "hash");
+    const char *weights = field_of(recipe, "weights");
     sstore_text_options found = SSTORE_TEXT_OPTIONS_INIT;
     if (is_value(field_of(recipe, "features"), kind_names[SSTORE_FEATURE_KIND_CHARS]))
         found.kind = SSTORE_FEATURE_KIND_CHARS;
-    for (int i = 0; i < (int)(sizeof weighting_names / sizeof *weighting_names); i++)
+    for (int i = SSTORE_WEIGHTING_SUBLINEAR; i <= SSTORE_WEIGHTING_PRESENCE; i++)
         if (is_value(weights, weighting_names[i]))
             found.weighting = (sstore_weighting)i;
     found.shingle = (uint32_t)strtoul(field_of(recipe, "shingle"), NULL, 10);
     found.markup = is_value(field_of(recipe, "markup"), "html") ? SSTORE_MARKUP_HTML : SSTORE_MARKUP_NONE;
     found.segmentation = *field_of(recipe, "segment") != '\0' ? SSTORE_SEGMENTATION_ICU : SSTORE_SEGMENTATION_PAIRS;
-    found.hash = is_value(hash, "java128") ? SSTORE_FEATURE_HASH_JAVA128 : SSTORE_FEATURE_HASH_XXH3;
-    found.fingerprint_bits = is_value(hash, "xxh3-64") ? 64 : 128;
+    read_hash(field_of(recipe, "hash"), &found);
     found.lexicon = lexicon;
     return found;
 }
