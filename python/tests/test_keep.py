@@ -227,13 +227,15 @@ def test_texts_are_those_of_simhash(rng: np.random.Generator) -> None:
         {"features": "chars", "shingle": 3},
         {"bits": 128, "weights": "presence"},
         {"hash": "java128", "markup": "html"},
+        {"hash": "minhash", "bits": 192, "features": "chars"},
         {"lexicon": sstore.Lexicon(stop_words=words[:9])},
     ):
         chosen: Any = options
-        fps = sstore.simhash(texts, **chosen)
+        minhash = {name: value for name, value in chosen.items() if name != "hash"}
+        fps = sstore.minhash(texts, **minhash) if options.get("hash") == "minhash" else sstore.simhash(texts, **chosen)
         is_any = np.array([any(word not in words[:9] for word in text.split()) for text in texts])
         rows = np.flatnonzero(is_any if "lexicon" in options else np.ones(300, np.bool_))
-        by_hand = sstore.dedup(fps[rows], distance=9, bits=None if fps.ndim == 1 else 128)
+        by_hand = sstore.dedup(fps[rows], distance=9, bits=None if fps.ndim == 1 else 64 * fps.shape[1])
         kept = sstore.dedup(texts, distance=9, **chosen)
         assert kept.is_kept[rows].tolist() == by_hand.is_kept.tolist() and kept.is_kept.sum() < 300
         assert kept.kept_row[rows].tolist() == rows[by_hand.kept_row].tolist()

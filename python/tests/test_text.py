@@ -97,6 +97,72 @@ def test_bits_and_hash() -> None:
         sstore.simhash(["a"], bits="128")  # type: ignore[arg-type]
 
 
+def test_minhash() -> None:
+    texts = [text.replace("\t", " ") for text in TEXTS * 200]
+    choices: list[tuple[dict[str, Any], list[str]]] = [
+        ({}, []),
+        ({"bits": 64}, ["--bits", "64"]),
+        ({"bits": 1024, "weights": "frequency"}, ["--bits", "1024", "--weights", "frequency"]),
+        ({"features": "chars", "shingle": 5, "bits": 192}, ["--features", "chars", "--shingle", "5", "--bits", "192"]),
+        ({"lexicon": sstore.Lexicon(shingle=2)}, []),
+    ]
+    for arguments, options in choices:
+        expected = of_command(texts, "--hash", "minhash", *options)
+        for form in (texts, iter(texts), pyarrow.array(texts, pyarrow.string_view())):
+            found = sstore.minhash(form, **arguments)
+            width = arguments.get("bits", 256) // 64
+            assert found.dtype == np.uint64 and found.shape == ((len(texts), width) if width > 1 else (len(texts),))
+            rows = found.reshape(len(texts), width)
+            assert [int("".join(f"{int(word):016x}" for word in row), 16) for row in rows] == expected
+        recipe = subprocess.run(
+            [COMMAND, "fingerprint", "--hash", "minhash", "--recipe", *options], capture_output=True, text=True
+        )
+        assert sstore.text_recipe(**{"hash": "minhash", **arguments}) == recipe.stdout.rstrip()
+    masked: Any = sstore.minhash(["a b", None], nulls="mask")
+    assert masked.mask.tolist() == [[False] * 4, [True] * 4]
+    words = "the quick brown fox jumps over the lazy dog".split()
+    pairs = [f"{left} {right}" for left, right in zip(words, words[1:])]
+    assert sstore.minhash([" ".join(words)])[0].tolist() == sstore.minhash_features(set(pairs)).tolist()
+    assert (
+        sstore.minhash(["a b a b a b"], weights="frequency", bits=128)[0].tolist()
+        == sstore.minhash_features({"a b": 3, "b a": 2}, bits=128).tolist()
+        == sstore.minhash_features(["a b", "b a", "a b", "b a", "a b"], bits=128).tolist()
+    )
+    wrong: list[tuple[Any, dict[str, Any]]] = [
+        *((sstore.minhash, {"texts": ["a"], "bits": bits}) for bits in (0, 32, 100, 1088)),
+        *((sstore.minhash_features, {"features": ["a"], "bits": bits}) for bits in (0, 32, 100, 1088)),
+        *((sstore.minhash_features, {"features": {"a": count}}) for count in (-1, 0.5, math.nan)),
+        (sstore.minhash, {"texts": ["a"], "weights": "sublinear"}),
+        (sstore.minhash, {"texts": ["a"], "lexicon": sstore.Lexicon(shingle=2, feature_weights={"a b": 2})}),
+        (sstore.simhash, {"texts": ["a"], "hash": "minhash"}),
+        (sstore.simhash_features, {"features": ["a"], "hash": "minhash"}),
+        (sstore.minhash_distance, {"similarity": 1.1}),
+        (sstore.minhash_distance, {"similarity": 0.5, "recall": 1}),
+        (sstore.minhash_similarity, {"distance": 3, "bits": 65}),
+    ]
+    for call, arguments in wrong:
+        with pytest.raises(sstore.ArgumentError):
+            call(**arguments)
+    with pytest.raises(TypeError):
+        sstore.minhash("one")
+
+
+def test_minhash_tells_similarity(rng: np.random.Generator) -> None:
+    """Of 1,000 pairs of sets, at most 3 % are farther than the distance that finds 99 %."""
+    for bits, common, size in ((256, 80, 100), (512, 45, 50)):
+        similarity = common / (2 * size - common)
+        distance = sstore.minhash_distance(similarity, bits)
+        found = []
+        for _ in range(1000):
+            names = [f"f{number}" for number in rng.integers(0, 1 << 62, 2 * size)]
+            left = sstore.minhash_features(names[:size], bits=bits)
+            right = sstore.minhash_features(names[size - common : 2 * size - common], bits=bits)
+            found.append(sstore.hamming_distance(left, right))
+        assert sum(each > distance for each in found) <= 30
+        assert abs(sstore.minhash_similarity(found, bits).mean() - similarity) < 0.02
+        assert float(sstore.minhash_similarity(bits // 4, bits)) == 0.5
+
+
 def test_wrong_texts() -> None:
     wrong: Any
     for wrong in ("one", b"one", [1], [None], pyarrow.array([1]), pyarrow.array(["a", None])):

@@ -42,7 +42,7 @@ _SLICE = 1 << 16  # records that are added between two checks for signals
 _BATCH_SIZE = 1 << 20
 _DEFAULT_DISTANCE = 3
 _DROPPED_COLUMNS = {"id": "u8", "other_id": "u8", "distance": "u4"}
-_NO_TEXT_OPTIONS = ("words", 0, "sublinear", "none", "pairs", None, "xxh3")
+_NO_TEXT_OPTIONS = ("words", 0, None, "none", "pairs", None, "xxh3")
 
 
 class DroppedRows(Columns):
@@ -416,7 +416,7 @@ def dedup(
     against: Union[Store, PathLike, None] = None,
     features: Features = "words",
     shingle: int = 0,
-    weights: Weights = "sublinear",
+    weights: Optional[Weights] = None,
     markup: Markup = "none",
     segment: Segment = "pairs",
     lexicon: Optional[Lexicon] = None,

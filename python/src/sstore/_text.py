@@ -36,16 +36,23 @@ from sstore._strings import Strings, batches_of_items, chunks_of, strings_of_chu
 
 Markup = Literal["none", "html"]
 Weights = Literal["sublinear", "frequency", "presence"]
-Hash = Literal["xxh3", "java128"]
+Hash = Literal["xxh3", "java128", "minhash"]
+SimhashHash = Literal["xxh3", "java128"]
 Nulls = Literal["error", "mask"]
 
 _WEIGHTINGS = {
+    None: lib.SSTORE_WEIGHTING_AUTO,
     "sublinear": lib.SSTORE_WEIGHTING_SUBLINEAR,
     "frequency": lib.SSTORE_WEIGHTING_FREQUENCY,
     "presence": lib.SSTORE_WEIGHTING_PRESENCE,
 }
 _MARKUPS = {"none": lib.SSTORE_MARKUP_NONE, "html": lib.SSTORE_MARKUP_HTML}
-_HASHES = {"xxh3": lib.SSTORE_FEATURE_HASH_XXH3, "java128": lib.SSTORE_FEATURE_HASH_JAVA128}
+_HASHES = {
+    "xxh3": lib.SSTORE_FEATURE_HASH_XXH3,
+    "java128": lib.SSTORE_FEATURE_HASH_JAVA128,
+    "minhash": lib.SSTORE_FEATURE_HASH_MINHASH,
+}
+_DEFAULT_BITS = {"xxh3": 64, "java128": 128, "minhash": 256}
 _MAX_BITS = 1024
 _PART = 256  # texts that a thread takes at a time
 
@@ -55,17 +62,25 @@ def _width(bits: int, hash: Hash) -> int:
     if hash not in _HASHES:
         raise ArgumentError(f"hash: expected one of {', '.join(_HASHES)}, found {hash!r}")
     bits = number_of(bits, "bits", _MAX_BITS)
-    if bits not in (0, 64, 128):
+    if hash == "minhash" and bits % 64 != 0:
+        raise ArgumentError(f"bits: of a MinHash, expected a multiple of 64, found {bits}")
+    if hash != "minhash" and bits not in (0, 64, 128):
         raise ArgumentError(f"bits: expected 64 or 128, found {bits}")
     if hash == "java128" and bits == 64:
         raise ArgumentError("bits: java128 makes fingerprints of 128 bits, found 64")
-    return bits or (128 if hash == "java128" else 64)
+    return bits or _DEFAULT_BITS[hash]
+
+
+def _simhash_width(bits: int, hash: SimhashHash) -> int:
+    if hash == "minhash":
+        raise ArgumentError("hash: expected xxh3 or java128, found 'minhash': minhash() makes MinHashes")
+    return _width(bits, hash)
 
 
 def text_options(
     features: Features,
     shingle: int,
-    weights: Weights,
+    weights: Optional[Weights],
     markup: Markup,
     segment: Segment,
     lexicon: Optional[Lexicon],
@@ -82,7 +97,7 @@ def text_options(
 def _native_options(
     features: Features,
     shingle: int,
-    weights: Weights,
+    weights: Optional[Weights],
     markup: Markup,
     segment: Segment,
     lexicon: Optional[Lexicon],
@@ -96,7 +111,9 @@ def _native_options(
         ("segment", segment, SEGMENTATIONS),
     ):
         if value not in choices:
-            raise ArgumentError(f"{name}: expected one of {', '.join(choices)}, found {value!r}")
+            raise ArgumentError(f"{name}: expected one of {', '.join(map(str, choices))}, found {value!r}")
+    if hash == "minhash" and weights == "sublinear":
+        raise ArgumentError("weights: of a MinHash, expected presence or frequency, found 'sublinear'")
     return Call().options(
         "sstore_text_options",
         kind=KINDS[features],
@@ -216,6 +233,24 @@ def made_of(texts: Any, options: Any, threads: int, allows_nulls: bool) -> Made:
     return take(texts, options, threads, allows_nulls)
 
 
+def _fingerprints(texts: Any, options: Any, nulls: Nulls, threads: int, name: str) -> Words:
+    """What simhash() and minhash() return."""
+    if isinstance(texts, (str, bytes)):
+        raise TypeError(f"texts: expected several texts, found one: write {name}([text])[0]")
+    if isinstance(texts, Mapping) or not (is_arrow(texts) or isinstance(texts, Iterable)):
+        raise TypeError(f"texts: expected texts, found {type(texts).__name__}")
+    threads = number_of(threads, "threads", (1 << 32) - 1)
+    if nulls not in ("error", "mask"):
+        raise ArgumentError(f"nulls: expected error or mask, found {nulls!r}")
+    made, is_null, _ = made_of(texts, options, threads, nulls == "mask")
+    if nulls == "error":
+        return made
+    masks: Any = np.ma  # not typed in all versions
+    mask = is_null if made.ndim == 1 else np.repeat(is_null[:, None], made.shape[1], axis=1)
+    masked: Words = masks.masked_array(made, mask=mask)
+    return masked
+
+
 def simhash(
     texts: Union[Iterable[str], Iterable[bytes], ArrowArray],
     features: Features = "words",
@@ -226,7 +261,7 @@ def simhash(
     segment: Segment = "pairs",
     lexicon: Optional[Lexicon] = None,
     bits: int = 0,
-    hash: Hash = "xxh3",
+    hash: SimhashHash = "xxh3",
     nulls: Nulls = "error",
     threads: int = 0,
 ) -> Words:
@@ -260,35 +295,107 @@ def simhash(
         TypeError: an item is neither str nor bytes.
         UnsupportedError: the package was built without utf8proc, or without ICU for segment="icu".
     """
-    options = text_options(features, shingle, weights, markup, segment, lexicon, bits, hash)
-    if isinstance(texts, (str, bytes)):
-        raise TypeError("texts: expected several texts, found one: write simhash([text])[0]")
-    if isinstance(texts, Mapping) or not (is_arrow(texts) or isinstance(texts, Iterable)):
-        raise TypeError(f"texts: expected texts, found {type(texts).__name__}")
-    threads = number_of(threads, "threads", (1 << 32) - 1)
-    if nulls not in ("error", "mask"):
-        raise ArgumentError(f"nulls: expected error or mask, found {nulls!r}")
-    made, is_null, _ = made_of(texts, options, threads, nulls == "mask")
-    if nulls == "error":
-        return made
-    masks: Any = np.ma  # not typed in all versions
-    mask = is_null if made.ndim == 1 else np.repeat(is_null[:, None], made.shape[1], axis=1)
-    masked: Words = masks.masked_array(made, mask=mask)
-    return masked
+    width = _simhash_width(bits, hash)
+    options = text_options(features, shingle, weights, markup, segment, lexicon, width, hash)
+    return _fingerprints(texts, options, nulls, threads, "simhash")
+
+
+def minhash(
+    texts: Union[Iterable[str], Iterable[bytes], ArrowArray],
+    features: Features = "words",
+    *,
+    shingle: int = 0,
+    weights: Literal["presence", "frequency"] = "presence",
+    markup: Markup = "none",
+    segment: Segment = "pairs",
+    lexicon: Optional[Lexicon] = None,
+    bits: int = 256,
+    nulls: Nulls = "error",
+    threads: int = 0,
+) -> Words:
+    """Make the one-bit MinHash of each text.
+
+    If two texts have the Jaccard similarity J, the features that both have over those that either has, about
+    (1 - J) / 2 of the bits differ. minhash_distance() tells the distance for a similarity.
+
+    Args:
+        texts, features, markup, segment, nulls, threads: as simhash() takes them.
+        shingle: words or characters of a feature, 1 to 64; 0: 2 words or 4 characters.
+        weights: "presence": a text is the set of its features. "frequency": it is a multiset, so that similar texts
+            also have them similarly often.
+        lexicon: stop words, made for these features, this shingle and this segmentation; it has no weights.
+        bits: of a fingerprint: a multiple of 64, up to 1,024.
+
+    Returns:
+        uint64, shape (n, bits // 64), with 64 bits (n,); the most significant word first. build() is told the bits. A
+        text without features has the fingerprint 0. All such texts are duplicates of each other, so leave them out.
+
+    Raises:
+        ArgumentError, TypeError, UnsupportedError: as simhash().
+    """
+    options = text_options(features, shingle, weights, markup, segment, lexicon, _minhash_bits(bits), "minhash")
+    return _fingerprints(texts, options, nulls, threads, "minhash")
+
+
+def _minhash_bits(bits: int) -> int:
+    bits = number_of(bits, "bits", _MAX_BITS)
+    if bits == 0 or bits % 64 != 0:
+        raise ArgumentError(f"bits: of a MinHash, expected a multiple of 64, found {bits}")
+    return bits
+
+
+def minhash_distance(similarity: float, bits: int = 256, *, recall: float = 0.99) -> int:
+    """The distance within which two MinHashes are found whose texts have at least this similarity.
+
+    Args:
+        similarity: the Jaccard similarity, 0 to 1.
+        bits: of a fingerprint, as minhash() takes them.
+        recall: the wished probability, above 0 and below 1, with which a pair of just this similarity is found.
+
+    Returns:
+        For the `distance` of build(), Store.pairs() and others.
+
+    Raises:
+        ArgumentError: a value is out of range.
+    """
+    found = int(lib.sstore_minhash_distance(_minhash_bits(bits), similarity, recall))
+    if found == (1 << 32) - 1:
+        raise ArgumentError(
+            f"expected a similarity from 0 to 1, and a recall between 0 and 1, found {similarity}, {recall}"
+        )
+    return found
+
+
+def minhash_similarity(distance: npt.ArrayLike, bits: int = 256) -> npt.NDArray[np.float64]:
+    """The Jaccard similarity that distances between MinHashes tell: 1 - 2 * distance / bits, but at least 0.
+
+    Its standard error is sqrt((1 - J * J) / bits) for the similarity J.
+
+    Args:
+        distance: a number, or an array of any shape.
+        bits: of a fingerprint, as minhash() takes them.
+
+    Returns:
+        float64, of the shape of `distance`.
+
+    Raises:
+        ArgumentError: no MinHash has so many bits.
+    """
+    return np.maximum(0.0, 1.0 - 2.0 * np.asarray(distance, np.float64) / _minhash_bits(bits))
 
 
 def text_recipe(
     features: Features = "words",
     *,
     shingle: int = 0,
-    weights: Weights = "sublinear",
+    weights: Optional[Weights] = None,
     markup: Markup = "none",
     segment: Segment = "pairs",
     lexicon: Optional[Lexicon] = None,
     bits: int = 0,
     hash: Hash = "xxh3",
 ) -> str:
-    """The recipe of simhash() with these options, for the `recipe` of build() and open().
+    """The recipe of simhash() with these options, or with hash="minhash" of minhash(), for build() and open().
 
     Fingerprints of two texts may be compared only if their recipes are equal.
 
@@ -304,13 +411,31 @@ def recipe_of(options: Any) -> str:
     buffer = ffi.new("char[]", 512)
     if lib.sstore_text_recipe(options, buffer, 512) == 0:
         call = Call()
-        call.check(lib.sstore_fingerprint_text(b"", 0, options, ffi.new("uint64_t[]", 2), call.error))
+        call.check(lib.sstore_fingerprint_text(b"", 0, options, ffi.new("uint64_t[]", 16), call.error))
     return text(buffer)
 
 
 _WeightedFeatures = Union[
     Mapping[str, float], Mapping[bytes, float], Mapping[Union[str, bytes], float], Iterable[Union[str, bytes]]
 ]
+
+
+def _native_features(features: _WeightedFeatures) -> tuple[Any, list[Any]]:
+    """The features, each with its weight, or the number of its occurrences; and what must stay."""
+    if isinstance(features, (str, bytes)):
+        raise TypeError("features: expected several features, found one text")
+    weights: dict[Any, float] = dict(features) if isinstance(features, Mapping) else {}
+    if not isinstance(features, Mapping):
+        for item in features:
+            weights[item] = weights.get(item, 0.0) + 1.0
+    for item in weights:
+        if not isinstance(item, (str, bytes)):
+            raise TypeError(f"features: expected str or bytes, found {type(item).__name__}")
+    keep = [item.encode("utf-8", "surrogatepass") if isinstance(item, str) else item for item in weights]
+    native = ffi.new("sstore_feature[]", len(keep))
+    for at, item, weight in zip(native, keep, weights.values()):
+        at.data, at.size, at.weight = ffi.from_buffer(item), len(item), weight
+    return native, keep
 
 
 @overload
@@ -324,10 +449,10 @@ def simhash_features(features: _WeightedFeatures, *, bits: Literal[0, 128] = 0, 
 
 
 @overload
-def simhash_features(features: _WeightedFeatures, *, bits: Literal[128], hash: Hash = "xxh3") -> Words: ...
+def simhash_features(features: _WeightedFeatures, *, bits: Literal[128], hash: SimhashHash = "xxh3") -> Words: ...
 
 
-def simhash_features(features: _WeightedFeatures, *, bits: int = 0, hash: Hash = "xxh3") -> Union[int, Words]:
+def simhash_features(features: _WeightedFeatures, *, bits: int = 0, hash: SimhashHash = "xxh3") -> Union[int, Words]:
     """The simhash of the features of one document.
 
     Args:
@@ -342,24 +467,35 @@ def simhash_features(features: _WeightedFeatures, *, bits: int = 0, hash: Hash =
     Raises:
         ArgumentError: a weight is out of range, or there is no such hash.
     """
-    bits = _width(bits, hash)
-    if isinstance(features, (str, bytes)):
-        raise TypeError("features: expected several features, found one text")
-    weights: dict[Any, float] = dict(features) if isinstance(features, Mapping) else {}
-    if not isinstance(features, Mapping):
-        for item in features:
-            weights[item] = weights.get(item, 0.0) + 1.0
-    for item in weights:
-        if not isinstance(item, (str, bytes)):
-            raise TypeError(f"features: expected str or bytes, found {type(item).__name__}")
+    bits = _simhash_width(bits, hash)
+    native, keep = _native_features(features)
     call = Call()
     made = np.empty(bits // 64, np.uint64)
-    keep = [item.encode("utf-8", "surrogatepass") if isinstance(item, str) else item for item in weights]
-    native = ffi.new("sstore_feature[]", len(keep))
-    for at, item, weight in zip(native, keep, weights.values()):
-        at.data, at.size, at.weight = ffi.from_buffer(item), len(item), weight
     call.check(lib.sstore_simhash(native, len(keep), _HASHES[hash], bits, pointer(made), call.error))
     return int(made[0]) if bits == 64 else made
+
+
+def minhash_features(features: _WeightedFeatures, *, bits: int = 256) -> Words:
+    """The one-bit MinHash of the features of one document.
+
+    Args:
+        features: how often each occurs in a multiset: whole numbers up to 2**24, by feature. Or features, each as often
+            as it occurs; a set() of them counts each once. A feature is bytes, or a str, which is taken as UTF-8.
+        bits: as minhash() takes them.
+
+    Returns:
+        uint64, shape (bits // 64,), the most significant word first.
+
+    Raises:
+        ArgumentError: a number is out of range.
+        TypeError: a feature is neither str nor bytes.
+    """
+    bits = _minhash_bits(bits)
+    native, keep = _native_features(features)
+    call = Call()
+    made = np.empty(bits // 64, np.uint64)
+    call.check(lib.sstore_minhash(native, len(keep), bits, pointer(made), call.error))
+    return made
 
 
 @overload
