@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "base/words.h"
+#include "join/components.h"
 #include "join/record_reader.h"
 #include "join/row_array.h"
 #include "join/row_compare.h"
-#include "join/row_edges.h"
+#include "join/row_join.h"
 #include "join/row_pairs.h"
+#include "join/row_queries.h"
 #include "sstore_join.h"
 #include "support/record_pairs.h"
 #include "support/scratch.h"
@@ -124,10 +126,25 @@ static record_set make_many_ids(subject *self)
     return made;
 }
 
-/* Compare all pairs with those of the truth. Returns how many there are. */
-static size_t check_all_pairs(const subject *self, ss_row_pairs *pairs)
+/* One of them finds the pairs: those of a store with itself, or of two. */
+typedef struct pair_source {
+    ss_row_pairs *own;
+    ss_row_queries *between;
+} pair_source;
+
+static sstore_status next_pair(const pair_source *self, const sstore_columns *columns, bool *more_out,
+                               sstore_error *error)
 {
-    const record_pairs wanted = record_set_pairs(&self->truth, &self->truth, self->maker.distance, SIZE_MAX - 1);
+    return self->own != NULL ? ss_row_pairs_next(self->own, columns, 0, more_out, error)
+                             : ss_row_queries_next(self->between, columns, 0, more_out, error);
+}
+
+/* Compare all pairs with those of the truth. Returns how many there are. */
+static size_t check_all_pairs(const subject *self, const pair_source *pairs)
+{
+    const record_set copy = self->truth;
+    const record_pairs wanted = record_set_pairs(&self->truth, pairs->own != NULL ? &self->truth : &copy,
+                                                 self->maker.distance, SIZE_MAX - 1);
     uint64_t fingerprint[SSTORE_MAX_WORDS], other[SSTORE_MAX_WORDS];
     sstore_pair pair = {.fingerprint = fingerprint, .other_fingerprint = other};
     const sstore_columns columns = {.struct_size = sizeof columns,
@@ -139,7 +156,7 @@ static size_t check_all_pairs(const subject *self, ss_row_pairs *pairs)
     sstore_error error;
     bool more = true;
     for (size_t i = 0; i <= wanted.count; i++) {
-        assert_ok(ss_row_pairs_next(pairs, &columns, 0, &more, &error), &error);
+        assert_ok(next_pair(pairs, &columns, &more, &error), &error);
         assert_int_equal(more, i < wanted.count);
         if (more)
             assert_same_pair(&pair, &wanted.items[i], self->maker.words, i);
@@ -148,21 +165,30 @@ static size_t check_all_pairs(const subject *self, ss_row_pairs *pairs)
     return wanted.count;
 }
 
+/* The store with itself, and with another handle of it. */
 static void test_pairs(void **state)
 {
     (void)state;
-    for (uint64_t i = 0; i < (testing_slow() ? 3 : 5); i++) {
+    for (uint64_t i = 0; i < (testing_slow() ? 4 : 8); i++) {
         subject self = new_subject(run_seed + i);
         ss_join_call call;
-        ss_row_pairs *pairs;
+        pair_source pairs = {NULL, NULL};
+        sstore *other;
         sstore_error error;
         testing_doing("pairs, case of seed %" PRIu64, run_seed + i);
         record_set records = make_many_ids(&self);
         open_store(&self, &records);
+        assert_ok(sstore_open(scratch_path("rows.store"), NULL, &other, &error), &error);
         begin_call(&call, &self, (uint32_t)rng_between(&self.random, 1, 2));
-        assert_ok(ss_row_pairs_create(&call, &pairs, &error), &error);
-        (void)check_all_pairs(&self, pairs);
-        ss_row_pairs_free(pairs);
+        if (i % 2 == 0)
+            assert_ok(ss_row_pairs_create(&call, &pairs.own, &error), &error);
+        call.right = i % 2 == 0 ? call.right : other;
+        if (i % 2 != 0)
+            assert_ok(ss_row_queries_create(&call, &pairs.between, &error), &error);
+        (void)check_all_pairs(&self, &pairs);
+        ss_row_pairs_free(pairs.own);
+        ss_row_queries_free(pairs.between);
+        sstore_close(other);
         ss_dir_close(&call.tmp_dir);
         record_set_free(&records);
         close_subject(&self);
@@ -283,6 +309,12 @@ static void check_components(const subject *self, ss_components *components)
     test_free(numbers);
 }
 
+static sstore_status add_edges(void *context, uint32_t worker, const ss_fingerprint_pair *pairs, size_t count,
+                               sstore_error *error)
+{
+    return ss_components_add(context, worker, pairs, count, error);
+}
+
 static void test_components(void **state)
 {
     (void)state;
@@ -298,11 +330,74 @@ static void test_components(void **state)
         open_store(&self, &records);
         begin_call(&call, &self, threads);
         assert_ok(ss_components_create(threads, 1 << 20, &call.tmp_dir, &components, &error), &error);
-        assert_ok(ss_row_edges_find(&call, components, bytes, 0.5, &error), &error);
+        assert_ok(ss_row_join(&call, SS_JOIN_SPANNING, bytes, 0.5, add_edges, components, &error), &error);
         assert_ok(ss_components_finish(components, &call.progress, 1, &error), &error);
         check_components(&self, components);
         ss_components_free(components);
         ss_dir_close(&call.tmp_dir);
+        record_set_free(&records);
+        close_subject(&self);
+    }
+    testing_done();
+}
+
+/* ----- all pairs of numbers ----- */
+
+/* How often each pair of distinct fingerprints was found, by their numbers. */
+typedef struct pair_counts {
+    size_t count;
+    uint8_t *found;
+} pair_counts;
+
+static sstore_status count_pairs(void *context, uint32_t worker, const ss_fingerprint_pair *pairs, size_t count,
+                                 sstore_error *error)
+{
+    const pair_counts *self = context;
+    (void)worker;
+    (void)error;
+    for (size_t i = 0; i < count; i++) {
+        assert_true(pairs[i].first < pairs[i].second && pairs[i].second < self->count);
+        (void)__atomic_fetch_add(&self->found[pairs[i].first * self->count + pairs[i].second], 1, __ATOMIC_RELAXED);
+    }
+    return SSTORE_OK;
+}
+
+/* The distinct fingerprints of the truth, in order. */
+static record_set distinct_of(const record_set *truth)
+{
+    record_set made = record_set_new(truth->words);
+    for (size_t i = 0; i < truth->count; i++)
+        if (i == 0 || !record_set_alike(truth, i, i - 1))
+            record_set_append(&made, truth, i, i + 1);
+    return made;
+}
+
+/* Each near pair is found once, however little memory there is. */
+static void test_all_pairs_once(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < (testing_slow() ? 4 : 12); i++) {
+        subject self = new_subject(run_seed + 600 + i);
+        ss_join_call call;
+        sstore_error error;
+        const uint64_t bytes = rng_one_in(&self.random, 2) ? 0 : (uint64_t)1 << rng_between(&self.random, 12, 22);
+        testing_doing("all pairs, case of seed %" PRIu64, run_seed + 600 + i);
+        record_set records = make_clusters(&self, testing_slow() ? 400 : 1500);
+        open_store(&self, &records);
+        record_set distinct = distinct_of(&self.truth);
+        pair_counts counts = {distinct.count, test_malloc(distinct.count * distinct.count + 1)};
+        memset(counts.found, 0, distinct.count * distinct.count);
+        begin_call(&call, &self, (uint32_t)rng_between(&self.random, 1, 3));
+        assert_ok(ss_row_join(&call, SS_JOIN_SELF, bytes, 1, count_pairs, &counts, &error), &error);
+        for (size_t a = 0; a < distinct.count; a++)
+            for (size_t b = a + 1; b < distinct.count; b++) {
+                const uint32_t distance = ss_words_distance(record_set_at(&distinct, a), record_set_at(&distinct, b),
+                                                            self.maker.words);
+                assert_int_equal(counts.found[a * distinct.count + b], distance <= self.maker.distance);
+            }
+        test_free(counts.found);
+        ss_dir_close(&call.tmp_dir);
+        record_set_free(&distinct);
         record_set_free(&records);
         close_subject(&self);
     }
@@ -377,6 +472,7 @@ static void check_crowd(const crowd *made, ss_components *components)
 /* Compare the runs of a part, of which one has more words than a slice and a tile, or the keys differ. */
 static void compare_crowd(const subject *self, crowd *made, const ss_row_part *part)
 {
+    ss_row_parts parts = {.radii = {CROWD_DISTANCE, CROWD_DISTANCE}, .count = 1, .parts = {*part}};
     const ss_row_array rows = {.words = CROWD_WORDS, .count = CROWD, .rows = made->rows};
     ss_placed_rows placed = {.words = CROWD_WORDS, .rows = made->rows};
     ss_join_call call;
@@ -394,10 +490,10 @@ static void compare_crowd(const subject *self, crowd *made, const ss_row_part *p
     assert_ok(ss_row_runs_open(&runs, CROWD + sorter.piece_capacity, KEY_BITS, &error), &error);
     ss_row_comparison comparison = {.call = &call,
                                     .placed = &placed,
-                                    .components = components,
+                                    .parts = &parts,
                                     .filter = &filter,
-                                    .part = part,
-                                    .radius = CROWD_DISTANCE};
+                                    .on_pairs = add_edges,
+                                    .context = components};
     assert_ok(ss_row_comparison_open(&comparison, &error), &error);
     assert_ok(ss_row_sorter_sort(&sorter, part, &error), &error);
     assert_ok(ss_row_sorter_load(&sorter, &piece, &runs, &error), &error);
@@ -449,12 +545,13 @@ static uint64_t badly_word(rng *random, badly kind, uint32_t word)
     }
 }
 
-/* Compare all pairs of a store with those that comparing every two records finds. Returns the blocks read, less
- * those that the records of the pairs take. */
-static uint64_t join_badly(subject *self, uint32_t threads)
+/* Compare all pairs of a store with itself, or as another one, with those that comparing every two records finds.
+ * Returns the blocks read, less those that the records of the pairs take. */
+static uint64_t join_badly(subject *self, uint32_t threads, bool as_another)
 {
     ss_join_call call;
-    ss_row_pairs *pairs;
+    pair_source pairs = {NULL, NULL};
+    sstore *other;
     sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
     sstore_error error;
     write_records(self, &self->truth, scratch_path("badly.store"), false);
@@ -464,10 +561,15 @@ static uint64_t join_badly(subject *self, uint32_t threads)
     options.threads = threads;
     if (rng_one_in(&self->random, 2))
         options.memory_bytes = UINT64_C(8) << 20;
-    assert_ok(ss_join_call_begin(&call, self->store, self->store, &options, &error), &error);
-    assert_ok(ss_row_pairs_create(&call, &pairs, &error), &error);
-    const size_t count = check_all_pairs(self, pairs);
-    ss_row_pairs_free(pairs);
+    assert_ok(sstore_open(scratch_path("badly.store"), NULL, &other, &error), &error);
+    assert_ok(ss_join_call_begin(&call, self->store, as_another ? other : self->store, &options, &error), &error);
+    assert_ok(as_another ? ss_row_queries_create(&call, &pairs.between, &error)
+                         : ss_row_pairs_create(&call, &pairs.own, &error),
+              &error);
+    const size_t count = check_all_pairs(self, &pairs);
+    ss_row_pairs_free(pairs.own);
+    ss_row_queries_free(pairs.between);
+    sstore_close(other);
     ss_dir_close(&call.tmp_dir);
     return call.block_count - ss_min_u64(call.block_count, 3 * count);
 }
@@ -492,8 +594,10 @@ static void test_badly_told_apart(void **state)
                 added[word] = badly_word(&self.random, kind, word);
             record_set_put(&self.truth, added, j);
         }
-        const uint64_t blocks = join_badly(&self, (uint32_t)rng_between(&self.random, 1, 2));
+        const uint64_t blocks = join_badly(&self, (uint32_t)rng_between(&self.random, 1, 2), true);
         assert_in_range(blocks, 0, 24 * count);
+        sstore_close(self.store);
+        (void)join_badly(&self, (uint32_t)rng_between(&self.random, 1, 2), false);
         close_subject(&self);
     }
     testing_done();
@@ -546,6 +650,7 @@ int main(void)
         cmocka_unit_test_teardown(test_pairs, testing_teardown),
         cmocka_unit_test_teardown(test_arrays, testing_teardown),
         cmocka_unit_test_teardown(test_components, testing_teardown),
+        cmocka_unit_test_teardown(test_all_pairs_once, testing_teardown),
         cmocka_unit_test_teardown(test_runs, testing_teardown),
         cmocka_unit_test_teardown(test_badly_told_apart, testing_teardown),
         cmocka_unit_test_teardown(test_seeks, testing_teardown),

@@ -9,7 +9,7 @@
 #include "join/components.h"
 #include "join/join_call.h"
 #include "join/record_reader.h"
-#include "join/row_edges.h"
+#include "join/row_join.h"
 
 /* Fractions of a call's work, by measurement (bench/README.md). */
 #define CONNECTED_FRACTION 0.6
@@ -192,8 +192,8 @@ static sstore_status connect(cluster_iterator *self, sstore_error *error)
     ss_join_call *call = &self->call;
     return self->words == 1
                ? ss_join_call_find(call, SS_JOIN_SPANNING, CONNECTED_FRACTION, add_edges, self->components, error)
-               : ss_row_edges_find(call, self->components, call->join_bytes + call->stage_bytes, CONNECTED_FRACTION,
-                                   error);
+               : ss_row_join(call, SS_JOIN_SPANNING, call->join_bytes + call->stage_bytes, CONNECTED_FRACTION,
+                             add_edges, self->components, error);
 }
 
 /* Find the clusters, and load the first of them. */

@@ -2,7 +2,7 @@
  * join_call.h - what the iterators of pairs and of clusters have in common: options and the division of memory; the
  * distinct fingerprints of a store as input of table_join.h; and sorted stages between two steps. Fixed memory:
  * anything that does not fit is spilled. Fingerprints of several words are joined in another way (row_pairs.h,
- * row_edges.h).
+ * row_join.h).
  */
 #ifndef SS_JOIN_CALL_H
 #define SS_JOIN_CALL_H

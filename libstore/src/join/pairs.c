@@ -1,7 +1,8 @@
 /*
  * pairs.c - all pairs of records within a distance, of one store or of two. First the pairs of fingerprints are found
  * and sorted by the second one. Then the ids of the second one are added, and the results sorted by the first one. The
- * ids of the first one are looked up when the pairs are returned. Fingerprints of several words: see row_pairs.h.
+ * ids of the first one are looked up when the pairs are returned. Fingerprints of several words: see row_pairs.h, and for
+ * those of two stores row_queries.h.
  */
 #include "base/error.h"
 #include "base/iterator.h"
@@ -9,6 +10,7 @@
 #include "join/join_call.h"
 #include "join/record_reader.h"
 #include "join/row_pairs.h"
+#include "join/row_queries.h"
 
 /* Fractions of a call's work, by measurement of joins with ids (bench/README.md). */
 #define FOUND_FRACTION 0.6
@@ -27,7 +29,8 @@ typedef struct pair_worker {
 typedef struct pair_iterator {
     sstore_iterator base;
     ss_join_call call;
-    ss_row_pairs *rows;            /* of fingerprints of several words: finds the pairs instead of all below */
+    ss_row_pairs *rows;            /* of fingerprints of several words: finds the pairs instead of all below; */
+    ss_row_queries *queries;       /* those of two stores */
     ss_sort_stage pairs;           /* of fingerprints: (first, second), or (second, first) if the right store has ids */
     ss_sort_stage triples;         /* if the right store has ids: (first, second, id of the second) */
     ss_sort_stage *items;          /* that are returned: the triples if there are any, else the pairs */
@@ -310,7 +313,8 @@ static sstore_status find_pairs(pair_iterator *self, const sstore *left, const s
     self->items = &self->pairs;
     sstore_status status = ss_join_call_begin(call, left, right, options, error);
     if (status == SSTORE_OK && left->manifest.words > 1)
-        return ss_row_pairs_create(call, &self->rows, error);
+        return left == right ? ss_row_pairs_create(call, &self->rows, error)
+                             : ss_row_queries_create(call, &self->queries, error);
     if (status == SSTORE_OK)
         status = ss_sort_stage_open(&self->pairs, 2, call, error);
     if (status == SSTORE_OK)
@@ -329,14 +333,22 @@ static sstore_status find_pairs(pair_iterator *self, const sstore *left, const s
     return ss_loaded_pieces_next(&self->pieces, 0, error);
 }
 
+static sstore_status next_pair(pair_iterator *self, const sstore_columns *columns, size_t at, bool *more_out,
+                               sstore_error *error)
+{
+    if (self->rows != NULL)
+        return ss_row_pairs_next(self->rows, columns, at, more_out, error);
+    return self->queries != NULL ? ss_row_queries_next(self->queries, columns, at, more_out, error)
+                                 : take_pair(self, columns, at, more_out, error);
+}
+
 static sstore_status fill_pairs(sstore_iterator *iterator, const sstore_columns *columns, size_t capacity,
                                 size_t *count, sstore_error *error)
 {
     pair_iterator *self = (pair_iterator *)iterator;
     bool more = true;
     for (; *count < capacity; ++*count) {
-        const sstore_status status = self->rows != NULL ? ss_row_pairs_next(self->rows, columns, *count, &more, error)
-                                                        : take_pair(self, columns, *count, &more, error);
+        const sstore_status status = next_pair(self, columns, *count, &more, error);
         if (status != SSTORE_OK || !more)
             return status;
     }
@@ -347,6 +359,7 @@ static void free_pairs(sstore_iterator *iterator)
 {
     pair_iterator *self = (pair_iterator *)iterator;
     ss_row_pairs_free(self->rows);
+    ss_row_queries_free(self->queries);
     close_workers(self);
     ss_sort_stage_close(&self->pairs);
     ss_sort_stage_close(&self->triples);

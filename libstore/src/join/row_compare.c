@@ -12,7 +12,6 @@
 #define TILE 2048u
 #define LARGE (1u << 18)       /* pairs, from which on it pays to settle before any are compared */
 #define FOUND 256u             /* pairs with near words that wait: their rows and sets are on the way from memory */
-#define EDGES 1024u            /* that wait to be added */
 #define FLUSH_TESTS (1u << 26) /* some 10 ms of work, after which a call may be stopped */
 #define MAX_FLIPS (1u + SS_MAX_PART_BITS + SS_MAX_PART_BITS * (SS_MAX_PART_BITS - 1) / 2)
 
@@ -36,9 +35,9 @@ struct ss_row_comparer {
     sstore_error *error;  /* of the current task */
     uint64_t tests;       /* since the caller could stop the call */
     uint64_t found;       /* pairs with near words, so far */
-    uint32_t found_count, edge_count;
-    row_pair pairs[FOUND]; /* found_count of them wait */
-    ss_fingerprint_pair edges[EDGES];
+    uint32_t found_count, pair_count;
+    row_pair found_pairs[FOUND]; /* found_count of them wait */
+    ss_fingerprint_pair pairs[SS_GROUP_PAIRS];
     uint32_t hits[TILE];
     uint64_t numbers[TILE];
     uint32_t roots[TILE];
@@ -59,12 +58,39 @@ static range rest_of(const range *from, uint32_t at)
 
 /* ----- pairs with near words ----- */
 
-static void flush_edges(ss_row_comparer *self)
+static void flush_pairs(ss_row_comparer *self)
 {
-    const uint32_t count = self->edge_count;
-    self->edge_count = 0;
+    const uint32_t count = self->pair_count;
+    self->pair_count = 0;
     if (self->status == SSTORE_OK)
-        self->status = ss_components_add(self->shared->components, self->worker, self->edges, count, self->error);
+        self->status = self->shared->on_pairs(self->shared->context, self->worker, self->pairs, count, self->error);
+}
+
+static const ss_row_part *part_of(const ss_row_comparison *shared)
+{
+    return &shared->parts->parts[shared->part];
+}
+
+static uint32_t radius_of(const ss_row_comparison *shared)
+{
+    return (uint32_t)shared->parts->radii[part_of(shared)->word];
+}
+
+/* Whether a part finds two fingerprints. */
+static bool finds(const ss_row_comparison *shared, uint32_t part, const uint64_t *a, const uint64_t *b)
+{
+    const ss_row_part *of = &shared->parts->parts[part];
+    const uint64_t differing = a[of->word] ^ b[of->word], key = ss_row_part_key(of, ss_row_part_lead(of, differing));
+    return ss_popcount(key) <= of->rho && (int32_t)ss_popcount(differing) <= shared->parts->radii[of->word];
+}
+
+/* Whether the current part is the first one that finds them. */
+static bool finds_first(const ss_row_comparison *shared, const uint64_t *a, const uint64_t *b)
+{
+    uint32_t first = 0;
+    while (!finds(shared, first, a, b))
+        first++;
+    return first == shared->part;
 }
 
 static bool are_connected(ss_row_comparer *self, ss_fingerprint_pair numbers)
@@ -74,33 +100,37 @@ static bool are_connected(ss_row_comparer *self, ss_fingerprint_pair numbers)
     return roots[0] == roots[1] && roots[0] != SS_EDGE_FILTER_UNKNOWN;
 }
 
-/* Connect a pair if it is near. */
+/* Give a pair if it is near and wanted; the lower number comes first. */
 static void confirm(ss_row_comparer *self, row_pair pair)
 {
     const ss_row_comparison *shared = self->shared;
     const ss_placed_rows *placed = shared->placed;
-    const ss_fingerprint_pair numbers = {ss_placed_number(placed, pair.a), ss_placed_number(placed, pair.b)};
-    if (are_connected(self, numbers) ||
-        ss_words_distance(ss_placed_row(placed, pair.a), ss_placed_row(placed, pair.b), placed->words) >
-            shared->call->distance ||
-        !ss_edge_filter_pass(shared->filter, numbers.first, numbers.second))
+    const uint64_t *a = ss_placed_row(placed, pair.a), *b = ss_placed_row(placed, pair.b);
+    const uint64_t left = ss_placed_number(placed, pair.a), right = ss_placed_number(placed, pair.b);
+    const ss_fingerprint_pair numbers = {ss_min_u64(left, right), ss_max_u64(left, right)};
+    if ((shared->filter != NULL && are_connected(self, numbers)) ||
+        ss_words_distance(a, b, placed->words) > shared->call->distance)
         return;
-    self->edges[self->edge_count++] = numbers;
-    if (self->edge_count == EDGES)
-        flush_edges(self);
+    if (shared->filter != NULL ? !ss_edge_filter_pass(shared->filter, numbers.first, numbers.second)
+                               : !finds_first(shared, a, b))
+        return;
+    self->pairs[self->pair_count++] = numbers;
+    if (self->pair_count == SS_GROUP_PAIRS)
+        flush_pairs(self);
 }
 
-static void flush_pairs(ss_row_comparer *self)
+static void confirm_found(ss_row_comparer *self)
 {
     for (uint32_t i = 0; i < self->found_count && self->status == SSTORE_OK; i++)
-        confirm(self, self->pairs[i]);
+        confirm(self, self->found_pairs[i]);
     self->found_count = 0;
 }
 
 /* Start to bring what is known of a fingerprint into the caches. */
 static void prefetch(const ss_row_comparison *shared, uint32_t place)
 {
-    ss_edge_filter_prefetch(shared->filter, ss_placed_number(shared->placed, place));
+    if (shared->filter != NULL)
+        ss_edge_filter_prefetch(shared->filter, ss_placed_number(shared->placed, place));
     __builtin_prefetch(ss_placed_row(shared->placed, place));
 }
 
@@ -108,10 +138,10 @@ static void add_pair(ss_row_comparer *self, uint32_t a, uint32_t b)
 {
     prefetch(self->shared, a);
     prefetch(self->shared, b);
-    self->pairs[self->found_count++] = (row_pair){a, b};
+    self->found_pairs[self->found_count++] = (row_pair){a, b};
     self->found++;
     if (self->found_count == FOUND)
-        flush_pairs(self);
+        confirm_found(self);
 }
 
 /* Note that this many words were compared. */
@@ -129,7 +159,7 @@ static void count_tests(ss_row_comparer *self, uint64_t tests)
 /* Compare up to eight words, from `at` on, with later ones of the same range. */
 static void compare_within(ss_row_comparer *self, const range *words, uint32_t at)
 {
-    const uint32_t found = self->shared->kernels->pairs_within(&words->words, at, words->count, self->shared->radius,
+    const uint32_t found = self->shared->kernels->pairs_within(&words->words, at, words->count, radius_of(self->shared),
                                                                self->hits);
     count_tests(self, (uint64_t)(words->count - at) * LANES);
     for (uint32_t i = 0; i < found; i++) {
@@ -146,7 +176,7 @@ static void compare_with(ss_row_comparer *self, const range *words, uint32_t at,
 {
     const ss_folded some = {words->words.folds + at, words->words.uppers + at};
     const uint32_t found = self->shared->kernels->pairs_between(&some, ss_min_u32(words->count - at, LANES),
-                                                                &tile->words, tile->count, self->shared->radius,
+                                                                &tile->words, tile->count, radius_of(self->shared),
                                                                 self->hits);
     count_tests(self, (uint64_t)tile->count * LANES);
     for (uint32_t i = 0; i < found; i++) {
@@ -183,7 +213,7 @@ static void exchange(const range *words, uint32_t i, uint32_t j)
 static uint32_t settle(ss_row_comparer *self, const range *words, uint32_t begin, uint32_t *root)
 {
     uint32_t apart = begin;
-    flush_pairs(self);
+    confirm_found(self);
     for (uint32_t i = begin; i < words->count; i++)
         self->numbers[i] = ss_placed_number(self->shared->placed, words->places[i]);
     ss_edge_filter_roots(self->shared->filter, self->numbers + begin, words->count - begin, self->roots + begin);
@@ -230,18 +260,19 @@ static void settle_between(ss_row_comparer *self, const range *slice, const rang
 
 /* ----- slices and runs ----- */
 
-/* Whether it pays to settle words before any are compared. */
-static bool are_many(uint32_t count, uint32_t other_count)
+/* After how many more found pairs it pays to settle words; 0: before any are compared. */
+static uint64_t enough_pairs(const ss_row_comparer *self, uint32_t count, uint32_t other_count, uint32_t words)
 {
-    return (uint64_t)count * other_count >= LARGE;
+    if (self->shared->filter == NULL)
+        return UINT64_MAX;
+    return (uint64_t)count * other_count >= LARGE ? 0 : (uint64_t)words + 1;
 }
 
 static void compare_slice_within(ss_row_comparer *self, const range *slice)
 {
-    const bool many = are_many(slice->count, slice->count);
-    const uint64_t enough = self->found + slice->count;
+    const uint64_t enough = enough_pairs(self, slice->count, slice->count, slice->count), before = self->found;
     uint32_t at = 0;
-    for (; self->status == SSTORE_OK && at < slice->count && !many && self->found <= enough; at += LANES)
+    for (; self->status == SSTORE_OK && at < slice->count && self->found - before < enough; at += LANES)
         compare_within(self, slice, at);
     if (at < slice->count) {
         const range rest = rest_of(slice, at);
@@ -251,10 +282,10 @@ static void compare_slice_within(ss_row_comparer *self, const range *slice)
 
 static void compare_with_tile(ss_row_comparer *self, const range *slice, const range *tile)
 {
-    const bool many = are_many(slice->count, tile->count);
-    const uint64_t enough = self->found + slice->count + tile->count;
+    const uint64_t enough = enough_pairs(self, slice->count, tile->count, slice->count + tile->count);
+    const uint64_t before = self->found;
     uint32_t at = 0;
-    for (; self->status == SSTORE_OK && at < slice->count && !many && self->found <= enough; at += LANES)
+    for (; self->status == SSTORE_OK && at < slice->count && self->found - before < enough; at += LANES)
         compare_with(self, slice, at, tile);
     if (at < slice->count) {
         const range rest = rest_of(slice, at);
@@ -298,7 +329,7 @@ static void compare_with_keys(ss_row_comparer *self, const range *slice, uint64_
 {
     uint64_t keys[MAX_FLIPS + 1];
     uint32_t begins[MAX_FLIPS + 1], counts[MAX_FLIPS + 1], run_count = 0;
-    const uint32_t key_count = list_keys(key, self->shared->part, only_above, keys);
+    const uint32_t key_count = list_keys(key, part_of(self->shared), only_above, keys);
     for (uint32_t i = 0; i < key_count; i++) {
         const uint32_t count = ss_row_runs_find(others, keys[i], &begins[run_count]);
         __builtin_prefetch(others->words.folds + begins[run_count]);
@@ -351,7 +382,7 @@ static sstore_status run_task(void *context, uint64_t number, uint32_t worker, s
     const uint32_t end = (uint32_t)ss_min_u64((uint64_t)begin + SLICE, task->runs->count);
     self->error = error;
     compare_words(self, task, begin, end);
-    flush_pairs(self);
+    confirm_found(self);
     if (self->status == SSTORE_OK)
         self->status = ss_progress_add(&task->shared->call->progress, worker,
                                        task->others == task->runs ? end - begin : 0);
@@ -396,7 +427,7 @@ sstore_status ss_row_comparison_flush(ss_row_comparison *self, sstore_error *err
     for (uint32_t i = 0; status == SSTORE_OK && i < self->call->threads; i++) {
         ss_row_comparer *worker = &self->workers[i];
         worker->error = error;
-        flush_edges(worker);
+        flush_pairs(worker);
         status = worker->status;
     }
     return status;

@@ -1,12 +1,13 @@
 /*
- * row_compare.h - connects the near fingerprints among runs of words (row_runs.h): two fingerprints whose keys differ
- * in at most rho bits are compared by the word, by kernels; those whose words are within the word's radius are compared
- * completely, unless they are known to be connected; and those within the distance are connected.
+ * row_compare.h - finds the near fingerprints among runs of words (row_runs.h): two fingerprints whose keys differ in at
+ * most rho bits are compared by the word, by kernels; those whose words are within the word's radius are compared
+ * completely, and those within the distance are a pair. All pairs are given, each in the first part that finds it; or,
+ * with a filter, only those that connect fingerprints which are not known to be connected.
  *
  *   for each run R, in slices S of its words:
  *       for each key within rho bits of R's, and not below it, in tiles T of its run:
  *           compare S with T, eight words at a time
- *           if very many pairs have near words, settle S and T: find those that are connected with most of S, the main
+ *           with a filter, if very many pairs have near words, settle S and T: find those that are connected with most of S, the main
  *           component; then compare only pairs with one apart from it, and settle again after as many near words
  *
  * So runs in which everything is near are not quadratic: pairs within the main component are never compared, and the
@@ -15,8 +16,8 @@
 #ifndef SS_ROW_COMPARE_H
 #define SS_ROW_COMPARE_H
 
-#include "join/components.h"
 #include "join/edge_filter.h"
+#include "join/piece_join.h"
 #include "join/row_runs.h"
 
 typedef struct ss_row_comparer ss_row_comparer;
@@ -25,10 +26,11 @@ typedef struct ss_row_comparer ss_row_comparer;
 typedef struct ss_row_comparison {
     ss_join_call *call;
     const ss_placed_rows *placed; /* the fingerprints of the runs */
-    ss_components *components;    /* gets the edges, between their numbers */
-    ss_edge_filter *filter;       /* of these edges */
-    const ss_row_part *part;      /* of the runs */
-    uint32_t radius;              /* of its word */
+    const ss_row_parts *parts;    /* all parts, and the one of the runs: */
+    uint32_t part;
+    ss_edge_filter *filter;    /* NULL: all pairs are wanted */
+    ss_join_pairs_fn on_pairs; /* gets the pairs of their numbers */
+    void *context;             /* of on_pairs */
     const ss_join_kernels *kernels;
     ss_row_comparer *workers;
 } ss_row_comparison;
@@ -37,12 +39,12 @@ typedef struct ss_row_comparison {
 sstore_status ss_row_comparison_open(ss_row_comparison *self, sstore_error *error);
 void ss_row_comparison_close(ss_row_comparison *self);
 
-/* Connect the near fingerprints of runs with each other, or, if `others` are other runs of the part, with those. Counts
- * the words of `runs` in the progress if they are compared with each other. IO, MEMORY, STOPPED. */
+/* Find the near fingerprints among runs, or, if `others` are other runs of the part, between both. Counts the words of
+ * `runs` in the progress if they are compared with each other. STOPPED, and the errors of on_pairs. */
 sstore_status ss_row_comparison_run(ss_row_comparison *self, const ss_row_runs *runs, const ss_row_runs *others,
                                     sstore_error *error);
 
-/* Add the edges that threads have gathered. IO, MEMORY. */
+/* Give the pairs that threads have gathered. The errors of on_pairs. */
 sstore_status ss_row_comparison_flush(ss_row_comparison *self, sstore_error *error);
 
 #endif

@@ -5,354 +5,276 @@
 #include "base/memory.h"
 #include "base/words.h"
 #include "join/record_reader.h"
-#include "read/round.h"
+#include "join/row_join.h"
 
-#define MATCH_BYTES 256u     /* of a match until it is returned, */
-#define MATCH_WORD_BYTES 32u /* and for each word of its fingerprint */
-#define RECORD_BATCH 1024u
+/* Fractions of a call's work, by measurement (bench/README.md). */
+#define FOUND_FRACTION 0.8
+#define IDENTIFIED_FRACTION 0.9
 
-#define THREAD_BYTES ((uint64_t)8 << 20) /* of a thread that answers queries */
-#define WAITING_QUERY_WORDS 4u           /* of a query that waits, */
-#define QUERY_BYTES 64u                  /* and of one that is answered, each without its fingerprint */
-#define MIN_QUERIES ((uint64_t)256)
-#define MIN_MATCHES ((uint64_t)2048) /* for each thread, which take room for hits in portions */
-#define FIRST_QUERIES ((size_t)2048) /* few, since nothing is known about the matches */
-#define GROWTH 4u                    /* of rounds with few matches */
-#define DIVISOR 8u                   /* of those with too many */
+#define NUMBERS_WORDS 2u    /* of an item (second number, first number) */
+#define ITEM_HEAD 3u        /* words of an item before the fingerprint: first number, second number, id of the second */
+#define WAITING_WORDS 4096u /* of items that are added to the sorter together */
+#define FIRST_IDS ((size_t)64)
+#define PROGRESS_STEP 1024u
 
-/* Left records that wait: of `count` fingerprints, those of number i have the ids ids[begins[i]] to
- * ids[begins[i + 1] - 1]. */
-typedef struct left_records {
-    ss_record_reader reader;
-    const ss_exclusion *excluded; /* borrowed */
-    uint64_t *fingerprints;
-    uint64_t *ranks; /* of the fingerprints, if the store has one segment */
-    size_t *begins;
+/* The ids of the current first fingerprint. */
+typedef struct first_ids {
+    uint64_t number; /* of the fingerprint; UINT64_MAX: there is none yet */
+    uint64_t fingerprint[SSTORE_MAX_WORDS];
     uint64_t *ids;
-    size_t count, id_count, capacity, id_capacity;
-    bool continues;   /* there is one fingerprint more, and not all of its ids were read */
-    bool is_too_many; /* there is only one fingerprint, whose ids do not fit: each match reads them again */
-    uint64_t skipped; /* of its ids */
-} left_records;
+    size_t count, capacity;
+    bool is_too_many;       /* the ids do not fit: they are read again for each item */
+    ss_record_reader again; /* reads them */
+} first_ids;
 
 struct ss_row_pairs {
     ss_join_call *call;
     uint32_t words;
-    bool is_self;
-    ss_segment_plan *plans;  /* of the right store */
-    ss_round round_template; /* without queries */
-    size_t round_size;       /* of the next round */
-    left_records left;
-    size_t at, end; /* the left fingerprints of the round */
-    ss_round_matches matches;
-    size_t match_index; /* of the next one; of a scan: 0 before the first record */
-    sstore_match match; /* the current one: pairs of it and each id of its query are returned */
-    bool has_match;
-    size_t id_index;          /* of the next of these ids; with too many: 0 before the first one */
-    bool scans;               /* the round is one fingerprint, which is compared with all records */
-    uint32_t reread_count;    /* of records that are read again: */
-    ss_record_reader right;   /* if the round scans */
-    ss_record_reader own_ids; /* if there are too many ids */
+    ss_sort_stage numbers; /* items (second number, first number) */
+    ss_sort_stage items;   /* items of ITEM_HEAD words and the second fingerprint */
+    size_t waiting_count;  /* of items that wait to be added */
+    uint64_t waiting[WAITING_WORDS];
+    ss_piece_room *rooms; /* one a thread */
+    ss_loaded_pieces pieces;
+    size_t at;               /* the current item in its piece */
+    ss_record_reader reader; /* at the first record above the current first fingerprint */
+    first_ids first;
+    size_t id_index; /* of the next of its ids */
 };
 
-/* ----- left records ----- */
+/* ----- pairs of numbers ----- */
 
-static sstore_status open_left(left_records *self, const ss_join_call *call, size_t capacity, sstore_error *error)
-{
-    const uint32_t words = call->left->manifest.words;
-    self->excluded = &call->excluded;
-    self->capacity = capacity;
-    self->id_capacity = 2 * capacity;
-    self->fingerprints = ss_realloc(NULL, capacity, words * sizeof *self->fingerprints);
-    self->ranks = ss_realloc(NULL, capacity, sizeof *self->ranks);
-    self->begins = ss_realloc(NULL, capacity + 1, sizeof *self->begins);
-    self->ids = ss_realloc(NULL, self->id_capacity, sizeof *self->ids);
-    if (self->fingerprints == NULL || self->ranks == NULL || self->begins == NULL || self->ids == NULL)
-        return ss_fail_memory(error, capacity * (words + WAITING_QUERY_WORDS) * sizeof(uint64_t));
-    const sstore_status status = ss_record_reader_open(&self->reader, call->left, call->left->manifest.has_ids, NULL,
-                                                       error);
-    return status == SSTORE_OK ? ss_record_reader_first(&self->reader, error) : status;
-}
-
-static void close_left(left_records *self)
-{
-    ss_record_reader_close(&self->reader);
-    ss_free(self->fingerprints);
-    ss_free(self->ranks);
-    ss_free(self->begins);
-    ss_free(self->ids);
-}
-
-static uint64_t *left_fingerprint(const left_records *self, size_t index)
-{
-    return self->fingerprints + index * self->reader.words;
-}
-
-/* Move what was read of the fingerprint that continues to the front. */
-static void begin_again(left_records *self)
-{
-    const size_t last = self->count, begin = self->begins[last];
-    if (!self->continues) {
-        self->count = self->id_count = 0;
-        return;
-    }
-    ss_words_move(self->fingerprints, left_fingerprint(self, last), self->reader.words);
-    self->ranks[0] = self->ranks[last];
-    memmove(self->ids, self->ids + begin, (self->id_count - begin) * sizeof *self->ids);
-    self->begins[0] = 0;
-    self->id_count -= begin;
-    self->count = 1;
-}
-
-/* Read the ids of the last fingerprint, as many as fit. */
-static sstore_status read_ids(left_records *self, bool *all_out, sstore_error *error)
-{
-    const uint64_t *fingerprint = left_fingerprint(self, self->count - 1);
-    sstore_status status = SSTORE_OK;
-    while (status == SSTORE_OK && self->id_count < self->id_capacity &&
-           ss_record_reader_at(&self->reader, fingerprint)) {
-        self->ids[self->id_count++] = self->reader.current.id;
-        status = ss_record_reader_next_number(&self->reader, fingerprint, error);
-    }
-    *all_out = status != SSTORE_OK || !ss_record_reader_at(&self->reader, fingerprint);
-    return status;
-}
-
-/* Pass the ids of the only fingerprint that do not fit. */
-static sstore_status skip_ids(left_records *self, ss_progress *progress, sstore_error *error)
-{
-    sstore_status status = SSTORE_OK;
-    while (status == SSTORE_OK && ss_record_reader_at(&self->reader, self->fingerprints)) {
-        status = ss_record_reader_next_number(&self->reader, self->fingerprints, error);
-        if (status == SSTORE_OK && ++self->skipped % RECORD_BATCH == 0)
-            status = ss_progress_add(progress, 0, 0);
-    }
-    return status;
-}
-
-/* Pass a fingerprint that is left out. It is counted, since ranks are those of the store. */
-static sstore_status pass_excluded(left_records *self, ss_progress *progress, sstore_error *error)
-{
-    uint64_t fingerprint[SSTORE_MAX_WORDS];
-    uint64_t count = 0;
-    sstore_status status = SSTORE_OK;
-    ss_words_copy(fingerprint, ss_record_reader_fingerprint(&self->reader), self->reader.words);
-    while (status == SSTORE_OK && ss_record_reader_at(&self->reader, fingerprint)) {
-        status = ss_record_reader_next_number(&self->reader, fingerprint, error);
-        count++;
-    }
-    return status == SSTORE_OK ? ss_progress_add(progress, 0, count) : status;
-}
-
-static bool is_excluded(const left_records *self)
-{
-    return self->excluded->count > 0 && ss_exclusion_has(self->excluded, ss_record_reader_fingerprint(&self->reader));
-}
-
-/* Read the next fingerprints with their ids; the count is 0 if there are none left. */
-static sstore_status read_left(left_records *self, ss_progress *progress, sstore_error *error)
-{
-    sstore_status status = SSTORE_OK;
-    bool all = true;
-    begin_again(self);
-    self->skipped = 0;
-    self->is_too_many = false;
-    while (status == SSTORE_OK && (self->continues || (self->reader.more && self->count < self->capacity))) {
-        if (!self->continues && is_excluded(self)) {
-            status = pass_excluded(self, progress, error);
-            continue;
-        }
-        if (!self->continues) {
-            ss_words_copy(left_fingerprint(self, self->count), ss_record_reader_fingerprint(&self->reader),
-                          self->reader.words);
-            self->ranks[self->count] = self->reader.number;
-            self->begins[self->count++] = self->id_count;
-        }
-        self->continues = false;
-        status = read_ids(self, &all, error);
-        if (!all)
-            break;
-    }
-    self->begins[self->count] = self->id_count;
-    if (all || status != SSTORE_OK)
-        return status;
-    self->is_too_many = self->count == 1;
-    self->continues = self->count > 1;
-    self->count -= self->continues;
-    return self->is_too_many ? skip_ids(self, progress, error) : SSTORE_OK;
-}
-
-/* ----- records that are read again ----- */
-
-/* Go to the first record of a fingerprint or above; NULL: to the first one of all. */
-static sstore_status reread_from(ss_record_reader *reader, const sstore *store, const uint64_t *fingerprint,
+static sstore_status add_numbers(void *context, uint32_t worker, const ss_fingerprint_pair *pairs, size_t count,
                                  sstore_error *error)
 {
+    const ss_row_pairs *self = context;
+    ss_record items[SS_GROUP_PAIRS];
+    for (size_t i = 0; i < count; i++)
+        items[i] = (ss_record){pairs[i].second, pairs[i].first};
+    return ss_sorter_add_items(self->numbers.sorter, worker, items, count, error);
+}
+
+static sstore_status find_numbers(ss_row_pairs *self, sstore_error *error)
+{
+    ss_join_call *call = self->call;
+    sstore_status status = ss_sort_stage_open(&self->numbers, NUMBERS_WORDS, call, error);
+    if (status == SSTORE_OK)
+        status = ss_row_join(call, SS_JOIN_SELF, call->join_bytes, FOUND_FRACTION, add_numbers, self, error);
+    return status == SSTORE_OK ? ss_sorter_finish(self->numbers.sorter, &call->progress, error) : status;
+}
+
+/* ----- second ids ----- */
+
+static sstore_status flush_items(ss_row_pairs *self, sstore_error *error)
+{
+    const size_t count = self->waiting_count;
+    self->waiting_count = 0;
+    return ss_sorter_add_items(self->items.sorter, 0, self->waiting, count, error);
+}
+
+static sstore_status add_item(ss_row_pairs *self, uint64_t first, uint64_t second, uint64_t id,
+                              const uint64_t *fingerprint, sstore_error *error)
+{
+    const uint32_t item_words = self->items.item_words;
+    uint64_t *item = self->waiting + self->waiting_count++ * item_words;
+    item[0] = first;
+    item[1] = second;
+    item[2] = id;
+    ss_words_copy(item + ITEM_HEAD, fingerprint, self->words);
+    return (self->waiting_count + 1) * item_words > WAITING_WORDS ? flush_items(self, error) : SSTORE_OK;
+}
+
+/* The sorted pairs of numbers, piece by piece. */
+typedef struct number_pieces {
+    ss_sorter *sorter;
+    ss_piece_room *room;
+    size_t next_piece, at;
+} number_pieces;
+
+/* The current pair, (second number, first number); NULL: there are no more. */
+static sstore_status current_pair(number_pieces *self, const ss_record **pair_out, sstore_error *error)
+{
     sstore_status status = SSTORE_OK;
-    if (reader->words == 0) /* it is not open */
-        status = ss_record_reader_open(reader, store, store->manifest.has_ids, NULL, error);
-    if (status != SSTORE_OK)
-        return status;
-    return fingerprint == NULL ? ss_record_reader_first(reader, error)
-                               : ss_record_reader_seek(reader, fingerprint, error);
+    while (status == SSTORE_OK && self->at == self->room->count &&
+           self->next_piece < ss_sorter_piece_count(self->sorter)) {
+        status = ss_piece_room_load(self->room, self->sorter, self->next_piece++, error);
+        self->at = 0;
+    }
+    *pair_out = status == SSTORE_OK && self->at < self->room->count ? (const ss_record *)self->room->items + self->at
+                                                                    : NULL;
+    return status;
 }
 
-static sstore_status reread_next(ss_row_pairs *self, ss_record_reader *reader, sstore_error *error)
+/* Add all `count` pairs with each id of the reader's fingerprint, and pass its records. With `adds_own`, also pair it
+ * with itself if it has several ids. */
+static sstore_status add_records(ss_row_pairs *self, ss_record_reader *reader, const ss_record *pairs, size_t count,
+                                 bool adds_own, sstore_error *error)
 {
-    const sstore_status status = ss_record_reader_next(reader, error);
-    return status == SSTORE_OK && ++self->reread_count % RECORD_BATCH == 0
-               ? ss_progress_add(&self->call->progress, 0, 0)
-               : status;
-}
-
-/* ----- rounds ----- */
-
-/* Choose the size of the next round, after one with this many matches. */
-static void resize_round(ss_row_pairs *self, const ss_round *round, size_t match_count)
-{
-    const uint64_t max = (uint64_t)round->max_matches;
-    if (match_count > max / 2)
-        self->round_size = (size_t)ss_max_u64(round->count / 2, 1);
-    else if (match_count <= max / 2 / GROWTH && round->count == self->round_size)
-        self->round_size = (size_t)ss_min_u64(GROWTH * self->round_size, self->left.capacity);
-}
-
-/* Answer the next left fingerprints. If there is only one, and it has too many matches, it is compared with all
- * records. */
-static sstore_status begin_round(ss_row_pairs *self, sstore_error *error)
-{
-    const left_records *left = &self->left;
-    const bool has_ranks = self->is_self && self->call->left->manifest.segment_count == 1;
-    self->match_index = 0;
-    self->scans = false;
-    for (;;) {
-        ss_round round = self->round_template;
-        round.fingerprints = left_fingerprint(left, self->at);
-        round.count = (uint32_t)ss_min_u64(left->count - self->at, self->round_size);
-        round.first_index = self->at;
-        round.query_ranks = has_ranks ? left->ranks + self->at : NULL;
-        self->end = self->at + round.count;
-        const sstore_status status = ss_round_answer(&round, &self->matches, error);
+    const uint64_t number = reader->number, first_id = reader->current.id;
+    uint64_t fingerprint[SSTORE_MAX_WORDS];
+    sstore_status status = SSTORE_OK;
+    ss_words_copy(fingerprint, ss_record_reader_fingerprint(reader), self->words);
+    for (uint64_t n = 0; status == SSTORE_OK && reader->more && reader->number == number; n++) {
+        const uint64_t id = reader->current.id;
+        for (size_t i = 0; status == SSTORE_OK && i < count; i++)
+            status = add_item(self, pairs[i].id, number, id, fingerprint, error);
+        if (status == SSTORE_OK && adds_own && n == 1)
+            status = add_item(self, number, number, first_id, fingerprint, error);
+        if (status == SSTORE_OK && adds_own && n > 0)
+            status = add_item(self, number, number, id, fingerprint, error);
         if (status == SSTORE_OK)
-            resize_round(self, &round, self->matches.count);
-        if (status != SSTORE_STOPPED || atomic_load(&round.progress->stopped))
-            return status; /* otherwise it has too many matches */
-        if (round.count == 1)
-            break;
-        self->round_size = (size_t)ss_max_u64(round.count / DIVISOR, 1);
-    }
-    self->scans = true;
-    return reread_from(&self->right, self->call->right, self->is_self ? left_fingerprint(left, self->at) : NULL, error);
-}
-
-/* The records of the round's fingerprints are done. */
-static sstore_status end_round(ss_row_pairs *self, sstore_error *error)
-{
-    left_records *left = &self->left;
-    sstore_status status = ss_progress_add(&self->call->progress, 0,
-                                           left->begins[self->end] - left->begins[self->at] + left->skipped);
-    ss_round_matches_free(&self->matches);
-    self->at = self->end;
-    if (status == SSTORE_OK && self->at == left->count) {
-        status = read_left(left, &self->call->progress, error);
-        self->at = self->end = 0;
-    }
-    return status == SSTORE_OK && left->count > 0 ? begin_round(self, error) : status;
-}
-
-/* ----- matches ----- */
-
-/* Find the next match of the only fingerprint of the round among all records. */
-static sstore_status scan(ss_row_pairs *self, sstore_error *error)
-{
-    const uint64_t *query = left_fingerprint(&self->left, self->at);
-    const ss_record_reader *reader = &self->right;
-    sstore_status status = SSTORE_OK;
-    while (status == SSTORE_OK && !self->has_match) {
-        if (self->match_index++ > 0)
-            status = reread_next(self, &self->right, error);
-        if (status != SSTORE_OK || !reader->more)
-            break;
-        const uint64_t *fingerprint = ss_record_reader_fingerprint(reader);
-        const uint32_t distance = ss_words_distance(fingerprint, query, self->words);
-        self->has_match = distance <= self->call->distance;
-        self->match = (sstore_match){.query_index = self->at,
-                                     .fingerprint = fingerprint,
-                                     .id = reader->current.id,
-                                     .distance = distance};
+            status = ss_record_reader_next_number(reader, fingerprint, error);
     }
     return status;
 }
 
-/* Go to the next match; has_match is false after the last one of all. */
-static sstore_status next_match(ss_row_pairs *self, sstore_error *error)
+/* Add the records of the reader's fingerprint, and those of its pairs, which may be in several pieces. */
+static sstore_status add_fingerprint(ss_row_pairs *self, ss_record_reader *reader, number_pieces *numbers,
+                                     sstore_error *error)
 {
+    const uint64_t number = reader->number;
+    uint64_t fingerprint[SSTORE_MAX_WORDS];
+    const ss_record *pair;
+    ss_words_copy(fingerprint, ss_record_reader_fingerprint(reader), self->words);
+    sstore_status status = current_pair(numbers, &pair, error);
+    for (bool again = false; status == SSTORE_OK; again = true) {
+        size_t count = 0;
+        while (pair != NULL && numbers->at + count < numbers->room->count && pair[count].fingerprint == number)
+            count++;
+        if (again && count == 0)
+            break;
+        if (again)
+            status = ss_record_reader_seek(reader, fingerprint, error);
+        reader->number = number;
+        if (status == SSTORE_OK)
+            status = add_records(self, reader, pair, count, !again, error);
+        numbers->at += count;
+        if (status == SSTORE_OK)
+            status = current_pair(numbers, &pair, error);
+    }
+    return status;
+}
+
+static sstore_status identify(ss_row_pairs *self, sstore_error *error)
+{
+    ss_join_call *call = self->call;
+    const sstore *store = call->left;
+    number_pieces numbers = {.sorter = self->numbers.sorter, .room = &self->rooms[0]};
+    ss_record_reader reader;
+    uint64_t done = 0;
+    ss_progress_begin(&call->progress, "identifying", 0, ss_manifest_count(&store->manifest).record_count,
+                      IDENTIFIED_FRACTION);
+    sstore_status status = ss_record_reader_open(&reader, store, store->manifest.has_ids, &call->excluded, error);
+    if (status == SSTORE_OK)
+        status = ss_record_reader_first(&reader, error);
+    while (status == SSTORE_OK && reader.more) {
+        status = add_fingerprint(self, &reader, &numbers, error);
+        if (status == SSTORE_OK && ++done % PROGRESS_STEP == 0)
+            status = ss_progress_add(&call->progress, 0, PROGRESS_STEP);
+    }
+    ss_record_reader_close(&reader);
+    return status == SSTORE_OK ? flush_items(self, error) : status;
+}
+
+/* ----- first ids ----- */
+
+/* Go forward to the records of a number, and keep its ids. */
+static sstore_status read_first(ss_row_pairs *self, uint64_t number, sstore_error *error)
+{
+    first_ids *first = &self->first;
+    ss_record_reader *reader = &self->reader;
     sstore_status status = SSTORE_OK;
-    self->has_match = false;
-    self->id_index = 0;
-    while (status == SSTORE_OK && !self->has_match && self->left.count > 0) {
-        if (self->scans)
-            status = scan(self, error);
-        else if (self->match_index < self->matches.count) {
-            self->match = self->matches.matches[self->match_index++];
-            self->has_match = true;
+    first->count = 0;
+    first->is_too_many = false;
+    while (status == SSTORE_OK && reader->more && reader->number <= number) {
+        if (reader->number == number && !first->is_too_many) {
+            uint64_t *ids = ss_grow(first->ids, first->count, &first->capacity, FIRST_IDS, sizeof *ids);
+            if (ids == NULL)
+                return ss_fail_memory(error, 2 * first->capacity * sizeof *ids);
+            first->ids = ids;
+            ids[first->count++] = reader->current.id;
+            first->is_too_many = first->count > self->call->piece_capacity;
         }
-        if (status == SSTORE_OK && !self->has_match)
-            status = end_round(self, error);
+        ss_words_copy(first->fingerprint, ss_record_reader_fingerprint(reader), self->words);
+        first->number = reader->number;
+        status = ss_record_reader_next_number(reader, first->fingerprint, error);
     }
     return status;
 }
 
-/* Get the next id of the current match's query. */
+/* Get the next id of the first fingerprint for the current item; *more_out is false if there are no more. */
 static sstore_status next_id(ss_row_pairs *self, uint64_t *id_out, bool *more_out, sstore_error *error)
 {
-    const left_records *left = &self->left;
-    const size_t query = (size_t)self->match.query_index;
+    first_ids *first = &self->first;
+    ss_record_reader *again = &first->again;
+    const size_t at = self->id_index++;
     sstore_status status = SSTORE_OK;
-    if (!left->is_too_many) {
-        const size_t at = left->begins[query] + self->id_index;
-        *more_out = at < left->begins[query + 1];
-        *id_out = *more_out ? left->ids[at] : 0;
-    } else {
-        const uint64_t *fingerprint = left_fingerprint(left, query);
-        ss_record_reader *reader = &self->own_ids;
-        status = self->id_index == 0 ? reread_from(reader, self->call->left, fingerprint, error)
-                                     : reread_next(self, reader, error);
-        *more_out = status == SSTORE_OK && ss_record_reader_at(reader, fingerprint);
-        *id_out = reader->current.id;
+    if (!first->is_too_many) {
+        *more_out = at < first->count;
+        *id_out = *more_out ? first->ids[at] : 0;
+        return SSTORE_OK;
     }
-    self->id_index++;
+    if (again->words == 0) /* it is not open */
+        status = ss_record_reader_open(again, self->call->left, true, NULL, error);
+    if (status == SSTORE_OK)
+        status = at == 0 ? ss_record_reader_seek(again, first->fingerprint, error)
+                         : ss_record_reader_next(again, error);
+    if (status == SSTORE_OK && at % PROGRESS_STEP == 0)
+        status = ss_progress_add(&self->call->progress, 0, 0);
+    *more_out = status == SSTORE_OK && ss_record_reader_at(again, first->fingerprint);
+    *id_out = again->current.id;
     return status;
+}
+
+/* ----- returning the pairs ----- */
+
+static sstore_status load_items(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+{
+    const ss_row_pairs *self = context;
+    (void)worker;
+    return ss_piece_room_load(&self->rooms[task], self->items.sorter, self->pieces.first + (size_t)task, error);
+}
+
+/* The current item; NULL: there are no more. Its first fingerprint is read. */
+static sstore_status current_item(ss_row_pairs *self, const uint64_t **item_out, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    *item_out = NULL;
+    while (status == SSTORE_OK && self->pieces.count > 0 && self->at == self->rooms[self->pieces.index].count) {
+        status = ss_loaded_pieces_next(&self->pieces, self->at, error);
+        self->at = 0;
+    }
+    if (status != SSTORE_OK || self->pieces.count == 0)
+        return status;
+    *item_out = (const uint64_t *)self->rooms[self->pieces.index].items + self->at * self->items.item_words;
+    return **item_out != self->first.number ? read_first(self, **item_out, error) : SSTORE_OK;
 }
 
 sstore_status ss_row_pairs_next(ss_row_pairs *pairs, const sstore_columns *columns, size_t at, bool *more_out,
                                 sstore_error *error)
 {
-    sstore_status status = pairs->has_match ? SSTORE_OK : next_match(pairs, error);
+    const first_ids *first = &pairs->first;
+    const uint64_t *item;
+    sstore_status status = current_item(pairs, &item, error);
     *more_out = false;
-    while (status == SSTORE_OK && pairs->has_match) {
-        const sstore_match *match = &pairs->match;
-        const ss_exclusion *excluded = &pairs->call->excluded;
+    while (status == SSTORE_OK && item != NULL) {
         uint64_t id;
         bool more;
-        if (excluded->count > 0 && ss_exclusion_has(excluded, match->fingerprint)) {
-            status = next_match(pairs, error);
-            continue;
-        }
         status = next_id(pairs, &id, &more, error);
         if (status != SSTORE_OK)
             return status;
         /* Of one fingerprint the lower id comes first. Ids ascend. */
-        if (!more || (pairs->is_self && match->distance == 0 && id >= match->id)) {
-            status = next_match(pairs, error);
+        if (!more || (item[0] == item[1] && id >= item[2])) {
+            pairs->at++;
+            pairs->id_index = 0;
+            status = current_item(pairs, &item, error);
             continue;
         }
-        ss_set_fingerprint(columns->fingerprint, at, left_fingerprint(&pairs->left, (size_t)match->query_index),
-                           pairs->words);
+        ss_set_fingerprint(columns->fingerprint, at, first->fingerprint, pairs->words);
         ss_set_word(columns->id, at, id);
-        ss_set_fingerprint(columns->other_fingerprint, at, match->fingerprint, pairs->words);
-        ss_set_word(columns->other_id, at, match->id);
-        ss_set_distance(columns->distance, at, match->distance);
+        ss_set_fingerprint(columns->other_fingerprint, at, item + ITEM_HEAD, pairs->words);
+        ss_set_word(columns->other_id, at, item[2]);
+        ss_set_distance(columns->distance, at, ss_words_distance(first->fingerprint, item + ITEM_HEAD, pairs->words));
         *more_out = true;
         return SSTORE_OK;
     }
@@ -361,47 +283,41 @@ sstore_status ss_row_pairs_next(ss_row_pairs *pairs, const sstore_columns *colum
 
 /* ----- begin and end ----- */
 
-/* Choose the size of rounds, which take `bytes`: left records that wait take a quarter. *capacity_out is their
- * number. */
-static sstore_status open_rounds(ss_row_pairs *self, uint64_t bytes, size_t *capacity_out, sstore_error *error)
+static sstore_status open_rooms(ss_row_pairs *self, sstore_error *error)
 {
-    ss_join_call *call = self->call;
-    const sstore *store = call->right;
-    const uint64_t query_bytes = (self->words + WAITING_QUERY_WORDS) * sizeof(uint64_t) + QUERY_BYTES;
-    const uint64_t match_bytes = MATCH_BYTES + self->words * MATCH_WORD_BYTES;
-    const uint64_t queries = ss_max_u64(bytes / 4 / query_bytes, MIN_QUERIES);
-    const uint64_t threads = ss_max_u64(ss_min_u64(call->threads, bytes / 4 / THREAD_BYTES), 1);
-    const uint64_t matches = ss_max_u64(bytes / 2 / match_bytes, MIN_MATCHES * threads);
-    ss_steps planning = {.left = SS_CALL_STEPS};
-    self->plans = ss_segment_plans_alloc(&store->manifest);
-    if (self->plans == NULL)
-        return ss_fail_memory(error, ss_segment_plans_bytes(&store->manifest));
-    ss_segment_plans_choose(store, call->distance, &planning, self->plans);
-    *capacity_out = (size_t)ss_min_u64(queries, 1u << SS_ROUND_QUERY_BITS);
-    self->round_size = (size_t)ss_min_u64(*capacity_out, FIRST_QUERIES);
-    self->round_template = (ss_round){.store = store,
-                                      .plans = self->plans,
-                                      .distance = call->distance,
-                                      .threads = (uint32_t)threads,
-                                      .max_matches = (long long)ss_min_u64(matches, SS_ROUND_MATCHES),
-                                      .block_count = &call->block_count,
-                                      .progress = &call->progress,
-                                      .skips_lower = self->is_self,
-                                      .by_fingerprint = true};
-    return SSTORE_OK;
+    const ss_join_call *call = self->call;
+    sstore_status status = SSTORE_OK;
+    self->rooms = ss_alloc(call->threads, sizeof *self->rooms);
+    if (self->rooms == NULL)
+        return ss_fail_memory(error, call->threads * sizeof *self->rooms);
+    for (uint32_t i = 0; status == SSTORE_OK && i < call->threads; i++)
+        status = ss_piece_room_open(&self->rooms[i], self->items.item_words, call->piece_capacity, error);
+    return status;
 }
 
-static sstore_status open_pairs(ss_row_pairs *self, sstore_error *error)
+static sstore_status find_pairs(ss_row_pairs *self, sstore_error *error)
 {
     ss_join_call *call = self->call;
-    size_t capacity;
-    sstore_status status = open_rounds(self, call->join_bytes + call->stage_bytes, &capacity, error);
+    const sstore *store = call->left;
+    sstore_status status = find_numbers(self, error);
     if (status == SSTORE_OK)
-        status = open_left(&self->left, call, capacity, error);
-    ss_progress_begin(&call->progress, "comparing", 0, ss_manifest_count(&call->left->manifest).record_count, 1);
+        status = ss_sort_stage_open(&self->items, ITEM_HEAD + self->words, call, error);
     if (status == SSTORE_OK)
-        status = read_left(&self->left, &call->progress, error);
-    return status == SSTORE_OK && self->left.count > 0 ? begin_round(self, error) : status;
+        status = open_rooms(self, error);
+    if (status == SSTORE_OK)
+        status = identify(self, error);
+    ss_sort_stage_close(&self->numbers); /* the last step uses its memory */
+    if (status == SSTORE_OK)
+        status = ss_sorter_finish(self->items.sorter, &call->progress, error);
+    if (status == SSTORE_OK)
+        status = ss_record_reader_open(&self->reader, store, store->manifest.has_ids, &call->excluded, error);
+    if (status == SSTORE_OK)
+        status = ss_record_reader_first(&self->reader, error);
+    if (status != SSTORE_OK)
+        return status;
+    ss_progress_begin(&call->progress, "reporting", 0, ss_sorter_count(self->items.sorter), 1);
+    self->pieces = (ss_loaded_pieces){call, self->items.sorter, load_items, self, 0, 0, 0};
+    return ss_loaded_pieces_next(&self->pieces, 0, error);
 }
 
 sstore_status ss_row_pairs_create(ss_join_call *call, ss_row_pairs **pairs_out, sstore_error *error)
@@ -409,10 +325,11 @@ sstore_status ss_row_pairs_create(ss_join_call *call, ss_row_pairs **pairs_out, 
     ss_row_pairs *self = *pairs_out = ss_alloc(1, sizeof *self);
     if (self == NULL)
         return ss_fail_memory(error, sizeof *self);
+    assert(call->left == call->right);
     self->call = call;
     self->words = call->left->manifest.words;
-    self->is_self = call->left == call->right;
-    const sstore_status status = open_pairs(self, error);
+    self->first.number = UINT64_MAX;
+    const sstore_status status = find_pairs(self, error);
     if (status != SSTORE_OK) {
         ss_row_pairs_free(self);
         *pairs_out = NULL;
@@ -424,10 +341,13 @@ void ss_row_pairs_free(ss_row_pairs *pairs)
 {
     if (pairs == NULL)
         return;
-    close_left(&pairs->left);
-    ss_round_matches_free(&pairs->matches);
-    ss_free(pairs->plans);
-    ss_record_reader_close(&pairs->right);
-    ss_record_reader_close(&pairs->own_ids);
+    for (uint32_t i = 0; pairs->rooms != NULL && i < pairs->call->threads; i++)
+        ss_free(pairs->rooms[i].items);
+    ss_free(pairs->rooms);
+    ss_free(pairs->first.ids);
+    ss_record_reader_close(&pairs->reader);
+    ss_record_reader_close(&pairs->first.again);
+    ss_sort_stage_close(&pairs->numbers);
+    ss_sort_stage_close(&pairs->items);
     ss_free(pairs);
 }

@@ -1,27 +1,21 @@
 /*
- * row_pairs.h - the near pairs of stores of fingerprints of several words, in order. The left fingerprints, in
- * ascending order, are queries of the right store: in rounds, as large as a fixed memory allows. A round whose matches
- * do not fit is repeated with fewer queries. So pairs are found while they are returned, and none waits. A fingerprint
- * with too many matches is compared with all right records instead, which come in the right order.
+ * row_pairs.h - the near pairs of records of one store of fingerprints of several words, in order.
  *
- *   while there are left fingerprints, read as many, with their ids, as fit:
- *       for each round of these:
- *           query the right store
- *           too many matches: query 1/8 of the round; a single fingerprint: compare it with all right records
- *           many matches: the next round has half as many fingerprints; few: four times as many
- *           for each match and each id of its query: return a pair
+ *   find the pairs of fingerprints, by their numbers, and sort them by the second one        (row_join.h)
+ *   read all records: for each id of a second fingerprint, add its pairs with this id and its words, sorted by the first
+ *   read all records again, beside the sorted items: each id of a first fingerprint gives a pair
  *
- * If the ids of a single fingerprint do not fit, they are read again for each match.
+ * Fingerprints of several ids are also pairs of themselves. Ids that do not fit in memory are read again.
  */
 #ifndef SS_ROW_PAIRS_H
 #define SS_ROW_PAIRS_H
 
 #include "join/join_call.h"
-#include "sstore_join.h"
 
 typedef struct ss_row_pairs ss_row_pairs;
 
-/* `call` has begun, and is borrowed. MEMORY, IO, DAMAGED. */
+/* Find the pairs. `call` has begun, its left store is also the right one, and it is borrowed. MEMORY, IO, DAMAGED,
+ * STOPPED. */
 sstore_status ss_row_pairs_create(ss_join_call *call, ss_row_pairs **pairs_out, sstore_error *error);
 /* NULL is allowed. */
 void ss_row_pairs_free(ss_row_pairs *pairs);

@@ -29,9 +29,6 @@ typedef struct ss_round {
     ss_progress *progress;  /* only asked whether to stop */
     ss_id_filter filter;    /* other records are neither reported nor counted; its ids are of the round's queries */
     bool by_fingerprint;    /* the matches of a query ascend by (fingerprint, id), not by distance first */
-    /* For joins of a store with itself, of several words: */
-    bool skips_lower;            /* the queries ascend, and fingerprints below their query are left out */
-    const uint64_t *query_ranks; /* of the queries in the store's only segment; NULL: it has several */
 } ss_round;
 
 typedef struct ss_round_hit {

@@ -56,20 +56,6 @@ static const uint64_t *query_at(const row_batch *self, uint64_t query)
 
 /* ----- candidates ----- */
 
-/* Whether the rank of a fingerprint tells that it is below the query, and so left out. */
-static bool is_left_out(const ss_round *round, uint64_t query, uint64_t rank)
-{
-    return round->query_ranks != NULL && rank < round->query_ranks[query];
-}
-
-/* Whether a fingerprint is left out because it is below the query. */
-static bool is_below(const row_batch *self, uint64_t query, const uint64_t *row)
-{
-    const ss_round *round = self->round;
-    return round->skips_lower && round->query_ranks == NULL &&
-           ss_words_compare(row, query_at(self, query), self->words) < 0;
-}
-
 /* Confirm the gathered candidates. */
 static sstore_status confirm(row_batch *self, found_words *from, uint32_t index, sstore_error *error)
 {
@@ -87,11 +73,9 @@ static sstore_status confirm(row_batch *self, found_words *from, uint32_t index,
         bool is_hit;
         if (i + PREFETCHED < count)
             ss_candidate_prefetch(segment, from->candidates[i + PREFETCHED].rank);
-        if (candidate->rank < segment->metadata.distinct_count && is_left_out(round, query, candidate->rank))
-            continue;
         ss_cursor_renew(cursor);
         status = ss_candidate_confirm(segment, candidate, &searched, &cursor->row_slot, &hit, &is_hit, error);
-        if (status == SSTORE_OK && is_hit && !is_below(self, query, hit.fingerprint))
+        if (status == SSTORE_OK && is_hit)
             status = ss_round_hits_add(self->hits, index, query, hit.rank, hit.fingerprint, error);
     }
     if (status == SSTORE_OK)
@@ -237,7 +221,7 @@ static sstore_status find_equal(void *context, uint64_t task, uint32_t index, ss
         uint64_t rank;
         ss_cursor_renew(cursor);
         status = ss_find_row(self->segment, fingerprint, &cursor->row_slot, &rank, error);
-        if (status == SSTORE_OK && rank != SS_NO_RANK && !is_left_out(round, query, rank))
+        if (status == SSTORE_OK && rank != SS_NO_RANK)
             status = ss_round_hits_add(self->hits, index, query, rank, fingerprint, error);
     }
     return status == SSTORE_OK ? ss_progress_add(round->progress, index, 0) : status;
@@ -245,31 +229,13 @@ static sstore_status find_equal(void *context, uint64_t task, uint32_t index, ss
 
 /* ----- comparing all ----- */
 
-/* The number of the first queries that a fingerprint is compared with. */
-static uint32_t query_end(const row_batch *self, const uint64_t *row)
-{
-    const ss_round *round = self->round;
-    uint32_t low = 0, end = round->count;
-    if (!round->skips_lower)
-        return end;
-    while (low < end) {
-        const uint32_t middle = low + (end - low) / 2;
-        const bool above = ss_words_compare(query_at(self, middle), row, self->words) > 0;
-        low = above ? low : middle + 1;
-        end = above ? middle : end;
-    }
-    return low;
-}
-
-/* Add a fingerprint that is near a query, unless it is left out. */
+/* Add a fingerprint that is near a query. */
 static sstore_status add_near(row_batch *self, uint32_t index, uint32_t query, ss_row_scan *slice, uint32_t at,
                               sstore_error *error)
 {
-    const uint64_t *row = slice->rows + (size_t)at * self->words, rank = slice->rank + at;
-    if (is_left_out(self->round, query, rank) || is_below(self, query, row))
-        return SSTORE_OK;
+    const uint64_t *row = slice->rows + (size_t)at * self->words;
     const sstore_status status = ss_row_scan_check(slice, error);
-    return status == SSTORE_OK ? ss_round_hits_add(self->hits, index, query, rank, row, error) : status;
+    return status == SSTORE_OK ? ss_round_hits_add(self->hits, index, query, slice->rank + at, row, error) : status;
 }
 
 /* The number of records of some fingerprints of a slice. */
@@ -326,7 +292,7 @@ static sstore_status test_slice(void *context, ss_row_scan *slice, sstore_error 
 {
     const scan_worker *worker = context;
     row_batch *self = worker->batch;
-    const uint32_t end = query_end(self, slice->rows + (size_t)(slice->count - 1) * self->words);
+    const uint32_t end = self->round->count;
     sstore_status status = SSTORE_OK;
     for (uint32_t begin = 0; status == SSTORE_OK && begin < end; begin += QUERY_BATCH) {
         status = test_queries(self, worker->index, slice, begin, ss_min_u32(begin + QUERY_BATCH, end), error);
@@ -336,25 +302,23 @@ static sstore_status test_slice(void *context, ss_row_scan *slice, sstore_error 
     return status;
 }
 
-/* Test all queries against some blocks of table 0, but those below the first query if they are left out. */
+/* Test all queries against some blocks of table 0. */
 static sstore_status scan_blocks(void *context, uint64_t task, uint32_t index, sstore_error *error)
 {
     row_batch *self = context;
     const ss_manifest_segment *metadata = &self->segment->metadata;
-    const uint64_t *ranks = self->round->query_ranks;
-    const uint64_t from = ranks != NULL ? ranks[0] / ss_rows_capacity(metadata->block_bytes, self->words) : 0;
     scan_worker worker = {.batch = self, .index = index};
     sstore_cursor *cursor;
     const sstore_status status = get_cursor(self, index, &cursor, error);
     if (status != SSTORE_OK)
         return status;
     ss_row_scan scan = {.segment = self->segment,
-                        .begin_block = ss_max_u64(task * TASK_BLOCKS, from),
+                        .begin_block = task * TASK_BLOCKS,
                         .end_block = ss_min_u64((task + 1) * TASK_BLOCKS, metadata->tables[0].block_count),
                         .slot = &cursor->row_slot,
                         .on_slice = test_slice,
                         .context = &worker};
-    return scan.begin_block < scan.end_block ? ss_row_scan_run(&scan, error) : SSTORE_OK;
+    return ss_row_scan_run(&scan, error);
 }
 
 /* ----- a segment ----- */
@@ -370,17 +334,10 @@ static sstore_status scan_segment(row_batch *self, sstore_error *error)
                : status;
 }
 
-/* About the nanoseconds of comparing all queries with all fingerprints of the segment, except those that are left
- * out. */
+/* About the nanoseconds of comparing all queries with all fingerprints of the segment. */
 static double compare_all_ns(const row_batch *self)
 {
-    const ss_round *round = self->round;
-    const double rows = (double)self->segment->metadata.distinct_count;
-    double pairs = round->count * rows;
-    if (round->skips_lower && round->query_ranks == NULL)
-        pairs /= 2;
-    for (uint32_t i = 0; round->query_ranks != NULL && i < round->count; i++)
-        pairs -= (double)round->query_ranks[i];
+    const double pairs = (double)self->round->count * (double)self->segment->metadata.distinct_count;
     return pairs * (SS_ROW_TEST_NS + SS_ROW_TEST_WORD_NS * self->words);
 }
 

@@ -1,4 +1,4 @@
-#include "join/row_edges.h"
+#include "join/row_join.h"
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -14,8 +14,9 @@
 #define MIN_SAMPLE ((uint64_t)64)
 #define MAX_SAMPLE ((uint64_t)4096)
 
-typedef struct row_edges {
+typedef struct row_join {
     ss_join_call *call;
+    bool is_spanning;
     uint64_t max_count; /* of the fingerprints */
     bool is_whole;      /* all fingerprints are in memory, and all words of a part */
     uint64_t sorter_bytes;
@@ -28,21 +29,22 @@ typedef struct row_edges {
     ss_row_sorter sorter;
     ss_row_runs runs, others; /* others: if not all words fit */
     ss_row_comparison comparison;
-} row_edges;
+} row_join;
 
 /* ----- memory ----- */
 
-static bool filter_is_dense(const row_edges *self, uint64_t bytes)
+static bool filter_is_dense(const row_join *self, uint64_t bytes)
 {
     return self->max_count < UINT32_MAX && self->max_count * sizeof(uint32_t) <= bytes / FILTER_DIVISOR;
 }
 
 /* Divide the memory: all fingerprints, and all words of a part, are much faster than some after the other. */
-static void divide_memory(row_edges *self, uint64_t bytes)
+static void divide_memory(row_join *self, uint64_t bytes)
 {
     const uint64_t row_bytes = self->call->left->manifest.words * sizeof(uint64_t);
-    const uint64_t for_filter = filter_is_dense(self, bytes) ? self->max_count * sizeof(uint32_t)
-                                                             : bytes / FILTER_DIVISOR;
+    const uint64_t for_filter = !self->is_spanning             ? 0
+                                : filter_is_dense(self, bytes) ? self->max_count * sizeof(uint32_t)
+                                                               : bytes / FILTER_DIVISOR;
     const uint64_t left = bytes - for_filter, max = left - left / SORTER_DIVISOR;
     const uint64_t whole_bytes = ss_row_runs_bytes(self->max_count, ss_bits_for(self->max_count, 0, SS_MAX_PART_BITS)) +
                                  self->max_count * row_bytes;
@@ -54,15 +56,17 @@ static void divide_memory(row_edges *self, uint64_t bytes)
     self->sorter_bytes = left - (self->is_whole ? whole_bytes : max);
 }
 
-static sstore_status open_filter(row_edges *self, uint64_t bytes, sstore_error *error)
+static sstore_status open_filter(row_join *self, uint64_t bytes, sstore_error *error)
 {
+    if (!self->is_spanning)
+        return SSTORE_OK;
     return filter_is_dense(self, bytes)
                ? ss_edge_filter_open_dense(&self->filter, (uint32_t)self->max_count, error)
                : ss_edge_filter_open(&self->filter, (size_t)(bytes / FILTER_DIVISOR / ss_edge_filter_bytes(1)), error);
 }
 
 /* Make places for fingerprints that are loaded with their words. */
-static sstore_status open_places(row_edges *self, size_t count, sstore_error *error)
+static sstore_status open_places(row_join *self, size_t count, sstore_error *error)
 {
     ss_placed_rows *placed = &self->placed;
     const size_t row_bytes = placed->words * sizeof *placed->rows;
@@ -73,7 +77,7 @@ static sstore_status open_places(row_edges *self, size_t count, sstore_error *er
                : ss_fail_memory(error, count * (row_bytes + sizeof *placed->numbers));
 }
 
-static sstore_status open_runs(row_edges *self, sstore_error *error)
+static sstore_status open_runs(row_join *self, sstore_error *error)
 {
     const size_t capacity = (size_t)self->capacity + self->sorter.piece_capacity;
     self->placed = (ss_placed_rows){.words = self->rows.words, .rows = self->rows.rows};
@@ -85,7 +89,7 @@ static sstore_status open_runs(row_edges *self, sstore_error *error)
     return status == SSTORE_OK ? open_places(self, 2 * capacity, error) : status;
 }
 
-static void close_runs(row_edges *self)
+static void close_runs(row_join *self)
 {
     ss_row_runs_close(&self->runs);
     ss_row_runs_close(&self->others);
@@ -97,7 +101,7 @@ static void close_runs(row_edges *self)
 /* ----- parts ----- */
 
 /* Choose the parts by a sample of the fingerprints. */
-static sstore_status choose_parts(row_edges *self, sstore_error *error)
+static sstore_status choose_parts(row_join *self, sstore_error *error)
 {
     const ss_row_array *rows = &self->rows;
     const uint64_t wanted = ss_min_u64(ss_max_u64(rows->count / SAMPLE_DIVISOR, MIN_SAMPLE), MAX_SAMPLE);
@@ -121,7 +125,7 @@ static sstore_status choose_parts(row_edges *self, sstore_error *error)
 }
 
 /* Compare some words of a part, and those of later pieces with them. */
-static sstore_status compare_pieces(row_edges *self, size_t *piece, sstore_error *error)
+static sstore_status compare_pieces(row_join *self, size_t *piece, sstore_error *error)
 {
     sstore_status status = ss_row_sorter_load(&self->sorter, piece, &self->runs, error);
     if (status == SSTORE_OK)
@@ -134,12 +138,11 @@ static sstore_status compare_pieces(row_edges *self, size_t *piece, sstore_error
     return status;
 }
 
-static sstore_status run_part(row_edges *self, const ss_row_part *part, sstore_error *error)
+static sstore_status run_part(row_join *self, uint32_t part, sstore_error *error)
 {
     size_t piece = 0;
-    sstore_status status = ss_row_sorter_sort(&self->sorter, part, error);
+    sstore_status status = ss_row_sorter_sort(&self->sorter, &self->parts.parts[part], error);
     self->comparison.part = part;
-    self->comparison.radius = (uint32_t)self->parts.radii[part->word];
     if (self->filter.nodes != NULL)
         ss_edge_filter_expect(&self->filter, (size_t)self->rows.count);
     while (status == SSTORE_OK && piece < ss_sorter_piece_count(self->sorter.sorter))
@@ -149,7 +152,7 @@ static sstore_status run_part(row_edges *self, const ss_row_part *part, sstore_e
 
 /* ----- begin and end ----- */
 
-static sstore_status open_edges(row_edges *self, ss_components *components, uint64_t bytes, sstore_error *error)
+static sstore_status open_join(row_join *self, uint64_t bytes, sstore_error *error)
 {
     self->max_count = ss_row_array_max_count(self->call->left);
     divide_memory(self, bytes);
@@ -162,24 +165,27 @@ static sstore_status open_edges(row_edges *self, ss_components *components, uint
         status = ss_row_sorter_open(&self->sorter, &self->rows, &self->placed, self->call, self->sorter_bytes, error);
     if (status == SSTORE_OK)
         status = open_runs(self, error);
-    self->comparison = (ss_row_comparison){.call = self->call,
-                                           .placed = &self->placed,
-                                           .components = components,
-                                           .filter = &self->filter};
     return status == SSTORE_OK ? ss_row_comparison_open(&self->comparison, error) : status;
 }
 
-sstore_status ss_row_edges_find(ss_join_call *call, ss_components *components, uint64_t bytes, double end_fraction,
-                                sstore_error *error)
+sstore_status ss_row_join(ss_join_call *call, ss_join_kind kind, uint64_t bytes, double end_fraction,
+                          ss_join_pairs_fn on_pairs, void *context, sstore_error *error)
 {
-    row_edges self = {.call = call, .rows.file = SS_FILE_NONE};
+    row_join self = {.call = call, .is_spanning = kind == SS_JOIN_SPANNING, .rows.file = SS_FILE_NONE};
+    self.comparison = (ss_row_comparison){.call = call,
+                                          .placed = &self.placed,
+                                          .parts = &self.parts,
+                                          .filter = self.is_spanning ? &self.filter : NULL,
+                                          .on_pairs = on_pairs,
+                                          .context = context};
+    assert(kind != SS_JOIN_CROSS);
     if (call->distance == 0) /* equal records have the same number */
         return SSTORE_OK;
     ss_progress_begin(&call->progress, "reading", 0, ss_row_array_max_count(call->left), end_fraction * READ_FRACTION);
-    sstore_status status = open_edges(&self, components, bytes, error);
+    sstore_status status = open_join(&self, bytes, error);
     ss_progress_begin(&call->progress, "comparing", 0, self.rows.count * self.parts.count, end_fraction);
     for (uint32_t i = 0; status == SSTORE_OK && i < self.parts.count; i++)
-        status = run_part(&self, &self.parts.parts[i], error);
+        status = run_part(&self, i, error);
     if (status == SSTORE_OK)
         status = ss_row_comparison_flush(&self.comparison, error);
     ss_row_comparison_close(&self.comparison);
