@@ -40,7 +40,8 @@ static const command_option add_options[] = {
      OPTION_FIELD(add_arguments, if_new), .common = true},
     {"distance", 'k', "D",
      "with --if-new: near means within D bits, up to a quarter of the bits (default: the store's)", OPTION_NUMBER,
-     OPTION_FIELD(add_arguments, store.task.options.distance), .max = MAX_BUILD_DISTANCE, OF_IF_NEW, .common = true},
+     OPTION_FIELD(add_arguments, store.task.options.distance), .max = MAX_BUILD_DISTANCE,
+     .given = offsetof(add_arguments, store.similarity.distance_given), .common = true},
     {"publish-every", 0, "N", "with --if-new: publish the new records whenever there are N", OPTION_NUMBER,
      OPTION_FIELD(add_arguments, store.task.options.publish_every), .min = 1, .max = UINT64_MAX, OF_IF_NEW},
     {"limit", 0, "N", "with --if-new: print only the N nearest matches of each record", OPTION_NUMBER,
@@ -56,6 +57,7 @@ static const command_syntax syntax = {
     .groups = (const option_group[]){CHANGE_OPTION_GROUP(offsetof(add_arguments, store.task)),
                                      SEGMENT_OPTION_GROUPS(offsetof(add_arguments, store.task)),
                                      INPUT_THREAD_OPTION_GROUP(offsetof(add_arguments, store.task)),
+                                     SIMILARITY_OPTION_GROUP(offsetof(add_arguments, store.similarity)),
                                      EXCLUSION_OPTION_GROUP(offsetof(add_arguments, excluded)),
                                      HEADER_OPTION_GROUP(offsetof(add_arguments, header)),
                                      INPUT_OPTION_GROUP(offsetof(add_arguments, store.input)),
@@ -330,6 +332,9 @@ static int add_new(add_arguments *args)
         code = store_read_metadata(path, &job.before);
     if (code == EXIT_DONE)
         code = store_check_bits(path, &job.before, &args->store.input);
+    if (code == EXIT_DONE)
+        code = similarity_of_recipe(&args->store.similarity, path, job.before.recipe, job.before.fingerprint_bits,
+                                    &options->distance);
     if (code == EXIT_DONE && options->distance != SSTORE_OWN_DISTANCE)
         code = check_build_distance(options->distance, job.before.fingerprint_bits / 64);
     if (code == EXIT_DONE)
@@ -375,8 +380,12 @@ int cmd_add(int argc, char **argv)
 {
     add_arguments args = {.store = STORE_ARGUMENTS_INIT, .limit = UINT64_MAX};
     const operands given = command_line_parse(&syntax, argc, argv, &args);
-    if (!args.if_new && args.of_if_new != NULL)
-        message_usage_error("%s needs --if-new", args.of_if_new);
+    const similarity *near = &args.store.similarity;
+    const char *of_if_new = args.of_if_new != NULL ? args.of_if_new
+                            : near->text != NULL   ? "--similarity"
+                                                   : near->distance_given;
+    if (!args.if_new && of_if_new != NULL)
+        message_usage_error("%s needs --if-new", of_if_new);
     if (!args.if_new && args.excluded.path != NULL)
         message_usage_error("--exclude needs --if-new");
     if (!args.if_new && args.header != HEADER_AUTO)

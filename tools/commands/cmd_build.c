@@ -84,9 +84,12 @@ static uint32_t find_padded_bits(const build_job *job)
 static int settle_words(build_job *job, uint32_t words)
 {
     sstore_write_options *options = &job->task->options;
+    const similarity *near = &job->arguments->similarity;
     sstore_error error;
     const uint32_t padded = find_padded_bits(job);
-    if (job->kind != STORE_BUILD || (options->fingerprint_bits == 64 * words && job->padded_bits == padded))
+    const bool is_as_assumed = options->fingerprint_bits == 64 * words && job->padded_bits == padded &&
+                               (near->text == NULL || job->record_count > 0);
+    if (job->kind != STORE_BUILD || is_as_assumed)
         return EXIT_DONE;
     assert(job->record_count == 0); /* or these would be lost */
     const char *given_recipe = options->recipe, *recipe = job->recipe != NULL    ? job->recipe
@@ -97,7 +100,9 @@ static int settle_words(build_job *job, uint32_t words)
     job->padded_bits = padded;
     options->fingerprint_bits = 64 * words;
     options->recipe = NULL;
-    int code = check_build_distance(options->distance, words);
+    int code = similarity_of_recipe(near, job->path, recipe, 64 * words, &options->distance);
+    if (code == EXIT_DONE)
+        code = check_build_distance(options->distance, words);
     if (code == EXIT_DONE)
         code = message_status(begin_builder(job, &error), &error);
     if (code == EXIT_DONE && (recipe[0] != '\0' || padded > 0))
@@ -539,7 +544,8 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
 
 static const command_option build_command_options[] = {
     {"distance", 'k', "K", "for queries within K bits, up to a quarter of the bits (default 3)", OPTION_NUMBER,
-     OPTION_FIELD(store_arguments, task.options.distance), .max = MAX_BUILD_DISTANCE, .common = true},
+     OPTION_FIELD(store_arguments, task.options.distance), .max = MAX_BUILD_DISTANCE,
+     .given = offsetof(store_arguments, similarity.distance_given), .common = true},
     {"recipe", 0, "TEXT", "how the fingerprints were made; kept in the store", OPTION_TEXT,
      OPTION_FIELD(store_arguments, task.options.recipe), .common = true},
     {"no-ids", 0, NULL, "make a store without ids; ignore ids in the input", OPTION_FLAG,
@@ -553,7 +559,8 @@ static const command_option build_command_options[] = {
 };
 static const command_syntax build_syntax = {
     .options = build_command_options,
-    .groups = (const option_group[]){BUILD_OPTION_GROUPS(offsetof(store_arguments, task)),
+    .groups = (const option_group[]){SIMILARITY_OPTION_GROUP(offsetof(store_arguments, similarity)),
+                                     BUILD_OPTION_GROUPS(offsetof(store_arguments, task)),
                                      INPUT_THREAD_OPTION_GROUP(offsetof(store_arguments, task)),
                                      INPUT_OPTION_GROUP(offsetof(store_arguments, input)),
                                      {0}},

@@ -5,7 +5,7 @@
 #ifndef CMD_BUILD_H
 #define CMD_BUILD_H
 
-#include "commands/cmd.h"
+#include "commands/similarity_option.h"
 
 /* What to do with the records of the inputs. */
 typedef enum store_change {
@@ -21,6 +21,7 @@ typedef struct store_arguments {
     const char *store;
     operands inputs;
     task_arguments task;
+    similarity similarity; /* of a build, and of add --if-new */
     input_options input;
     const char *first_id_given; /* the option, if it is */
     const char *absent;         /* a file for ids to remove that are not in the store, or NULL */

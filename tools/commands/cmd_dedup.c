@@ -14,7 +14,8 @@
 
 static const command_option options[] = {
     {"distance", 'k', "D", "near means within D bits (default 3, or the store's)", OPTION_NUMBER,
-     OPTION_FIELD(dedup_arguments, distance), .max = MAX_BUILD_DISTANCE, .common = true},
+     OPTION_FIELD(dedup_arguments, distance), .max = MAX_BUILD_DISTANCE,
+     .given = offsetof(dedup_arguments, similarity.distance_given), .common = true},
     {"files", 0, NULL, "each FILE is a document, also those in folders; print the paths of those that stay",
      OPTION_FLAG, OPTION_FIELD(dedup_arguments, files)},
     {"id-field", 0, "KEY", "the JSON key or column of the name or number, for --removed and --update", OPTION_TEXT,
@@ -49,6 +50,7 @@ static const command_syntax syntax = {
     .options = options,
     .groups = (const option_group[]){TEXT_OPTION_GROUP(offsetof(dedup_arguments, text)),
                                      SIMHASH_OPTION_GROUP(offsetof(dedup_arguments, text)),
+                                     SIMILARITY_OPTION_GROUP(offsetof(dedup_arguments, similarity)),
                                      EXCLUSION_OPTION_GROUP(offsetof(dedup_arguments, excluded)),
                                      BAD_ROW_OPTION_GROUP(offsetof(dedup_arguments, bad)),
                                      RUN_OPTION_GROUPS(offsetof(dedup_arguments, task)),
@@ -306,7 +308,11 @@ static int run(dedup_job *job, dedup_arguments *args, const operands *inputs)
         return code;
     job->words = args->fingerprint_field == NULL ? args->text.options.fingerprint_bits / 64 : 0;
     (void)sstore_text_recipe(&args->text.options, job->recipe, sizeof job->recipe);
-    code = open_store(job);
+    if (args->similarity.text != NULL)
+        code = similarity_of_recipe(&args->similarity, "the options of texts", job->recipe, 64 * job->words,
+                                    &args->distance);
+    if (code == EXIT_DONE)
+        code = open_store(job);
     if (code == EXIT_DONE)
         code = dedup_find(job);
     if (code == EXIT_DONE)

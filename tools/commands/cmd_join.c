@@ -4,6 +4,7 @@
  */
 #include "commands/cmd.h"
 #include "commands/exclude_option.h"
+#include "commands/similarity_option.h"
 #include "input/input_measure.h"
 #include "input/interrupt.h"
 #include "output/walk.h"
@@ -11,6 +12,7 @@
 typedef struct arguments {
     task_arguments task;
     uint32_t distance; /* or SSTORE_OWN_DISTANCE */
+    similarity similarity;
     bool json;
     header_mode header;
     bool representatives, drop, singles; /* for clusters, as the next one */
@@ -28,7 +30,8 @@ static const command_option options[] = {
 /* For one store, and for two. */
 static const command_option one_store_options[] = {
     {"distance", 'k', "D", "near means within D bits, up to a quarter of the bits (default: the store's distance)",
-     OPTION_NUMBER, OPTION_FIELD(arguments, distance), .max = MAX_BUILD_DISTANCE, .common = true},
+     OPTION_NUMBER, OPTION_FIELD(arguments, distance), .max = MAX_BUILD_DISTANCE,
+     .given = offsetof(arguments, similarity.distance_given), .common = true},
     {"tmp-dir", 0, "DIR", "folder for data that does not fit in memory (default: TMPDIR if it is set, otherwise STORE)",
      OPTION_TEXT, OPTION_FIELD(arguments, task.options.tmp_dir)},
     {0},
@@ -36,15 +39,16 @@ static const command_option one_store_options[] = {
 static const command_option two_store_options[] = {
     {"distance", 'k', "D",
      "near means within D bits, up to a quarter of the bits (default: the smaller one of the stores' distances)",
-     OPTION_NUMBER, OPTION_FIELD(arguments, distance), .max = MAX_BUILD_DISTANCE, .common = true},
+     OPTION_NUMBER, OPTION_FIELD(arguments, distance), .max = MAX_BUILD_DISTANCE,
+     .given = offsetof(arguments, similarity.distance_given), .common = true},
     {"tmp-dir", 0, "DIR", "folder for data that does not fit in memory (default: TMPDIR if it is set, otherwise A)",
      OPTION_TEXT, OPTION_FIELD(arguments, task.options.tmp_dir)},
     {0},
 };
 #define JOIN_OPTION_GROUPS                                                                                             \
-    OPTION_GROUP(options, 0), EXCLUSION_OPTION_GROUP(offsetof(arguments, excluded)),                                   \
-        HEADER_OPTION_GROUP(offsetof(arguments, header)), THREAD_OPTION_GROUP(offsetof(arguments, task)),              \
-        RUN_OPTION_GROUPS(offsetof(arguments, task))
+    SIMILARITY_OPTION_GROUP(offsetof(arguments, similarity)), OPTION_GROUP(options, 0),                                \
+        EXCLUSION_OPTION_GROUP(offsetof(arguments, excluded)), HEADER_OPTION_GROUP(offsetof(arguments, header)),       \
+        THREAD_OPTION_GROUP(offsetof(arguments, task)), RUN_OPTION_GROUPS(offsetof(arguments, task))
 
 /* A store, and how its records are printed. Begins zeroed, and ends with side_close(). */
 typedef struct side {
@@ -60,6 +64,9 @@ static int side_open(side *self, const char *path, arguments *args)
     sstore_statistics metadata;
     self->path = path;
     int code = store_open(path, NULL, &self->store, &metadata);
+    if (code == EXIT_DONE)
+        code = similarity_of_recipe(&args->similarity, path, metadata.recipe, metadata.fingerprint_bits,
+                                    &args->distance);
     if (code == EXIT_DONE && args->distance != SSTORE_OWN_DISTANCE)
         code = check_build_distance(args->distance, metadata.fingerprint_bits / 64);
     self->style = (output_style){.json = args->json,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/cmd.h"
+#include "commands/similarity_option.h"
 #include "output/numbers.h"
 #include "output/whole_file.h"
 #include "report/page.h"
@@ -17,6 +17,7 @@ typedef struct arguments {
     const char *html;        /* a page to write, or NULL */
     bool json, all;
     sstore_plan_options plan;
+    similarity similarity;
     input_options input;
 } arguments;
 
@@ -28,7 +29,8 @@ static const command_option options[] = {
     {"records", 'n', "N", "the number of records, such as 10M (default: that of --sample)", OPTION_COUNT,
      OPTION_FIELD(arguments, plan.record_count), .given = offsetof(arguments, count_given), .common = true},
     {"distance", 'k', "K", "plan for queries within K bits, up to a quarter of the bits (default 3)", OPTION_NUMBER,
-     OPTION_FIELD(arguments, plan.distance), .max = MAX_BUILD_DISTANCE, .common = true},
+     OPTION_FIELD(arguments, plan.distance), .max = MAX_BUILD_DISTANCE,
+     .given = offsetof(arguments, similarity.distance_given), .common = true},
     {"objective", 0, "WHAT", "how to choose a plan: size, balanced (default) or latency", OPTION_CHOICE,
      OPTION_FIELD(arguments, plan.objective), .choices = objectives, .common = true},
     {"max-bytes", 0, "SIZE", "choose among plans that take at most SIZE", OPTION_SIZE,
@@ -49,7 +51,9 @@ static const command_option options[] = {
 };
 static const command_syntax syntax = {
     .options = options,
-    .groups = (const option_group[]){INPUT_OPTION_GROUP(offsetof(arguments, input)), {0}},
+    .groups = (const option_group[]){SIMILARITY_OPTION_GROUP(offsetof(arguments, similarity)),
+                                     INPUT_OPTION_GROUP(offsetof(arguments, input)),
+                                     {0}},
     .doc = "Print the size of a store of N records and the costs of its queries under each useful plan, and mark the "
            "plan that fits best. Times are estimates, only good to compare plans.",
     .notes = "The suffixes K, M, G and T are powers of 1000 in N.",
@@ -213,6 +217,8 @@ int cmd_plan(int argc, char **argv)
     if (args.input.bits > 0)
         args.plan.fingerprint_bits = 64 * words_option(&args.input);
     int code = read_sample(&args, &sample);
+    if (code == EXIT_DONE)
+        code = similarity_to_distance(&args.similarity, args.plan.fingerprint_bits, &args.plan.distance);
     if (code == EXIT_DONE)
         code = check_build_distance(args.plan.distance, args.plan.fingerprint_bits / 64);
     if (code == EXIT_DONE)

@@ -10,7 +10,7 @@
 static const command_option options[] = {
     {"distance", 'k', "D", "find records within D bits (default: the store's)", OPTION_NUMBER,
      OPTION_FIELD(query_arguments, distance), .max = SSTORE_MAX_DISTANCE * SSTORE_MAX_WORDS,
-     .given = offsetof(query_arguments, distance_given), .common = true},
+     .given = offsetof(query_arguments, similarity.distance_given), .common = true},
     {"nearest", 0, NULL, "find the nearest records: with --limit N of them", OPTION_FLAG,
      OPTION_FIELD(query_arguments, nearest), .common = true},
     {"input", 0, "FILE", "read the queries from FILE; - is standard input", OPTION_TEXT,
@@ -52,6 +52,7 @@ static const command_syntax syntax = {
     .options = options,
     .groups = (const option_group[]){HEADER_OPTION_GROUP(offsetof(query_arguments, header)),
                                      IDS_OPTION_GROUP(offsetof(query_arguments, ids)),
+                                     SIMILARITY_OPTION_GROUP(offsetof(query_arguments, similarity)),
                                      PROGRESS_OPTION_GROUP(offsetof(query_arguments, progress)),
                                      INPUT_OPTION_GROUP(offsetof(query_arguments, format)),
                                      {0}},

@@ -6,6 +6,7 @@
 
 #include "commands/cmd.h"
 #include "commands/ids_option.h"
+#include "commands/similarity_option.h"
 #include "input/input_measure.h"
 #include "input/queue.h"
 #include "output/records.h"
@@ -19,6 +20,7 @@ typedef struct arguments {
     const char *queries;
     operands inputs;
     uint32_t distance, threads;
+    similarity similarity;
     id_range ids;
     header_mode header;
     progress_mode progress;
@@ -29,7 +31,8 @@ static const command_option options[] = {
     {"queries", 0, "BATCH", "read the queries from BATCH (required); - is standard input", OPTION_TEXT,
      OPTION_FIELD(arguments, queries), .common = true},
     {"distance", 'k', "D", "find records within D bits, up to a quarter of the bits (default 3)", OPTION_NUMBER,
-     OPTION_FIELD(arguments, distance), .max = MAX_BUILD_DISTANCE, .common = true},
+     OPTION_FIELD(arguments, distance), .max = MAX_BUILD_DISTANCE,
+     .given = offsetof(arguments, similarity.distance_given), .common = true},
     {"no-ids", 0, NULL, "ignore the ids in FILEs, and print - instead", OPTION_FLAG,
      OPTION_FIELD(arguments, format.lines.ignore_ids), .common = true},
     {"threads", 0, "N", "use N threads (default: all processors); 1: also read input on the same thread", OPTION_NUMBER,
@@ -40,6 +43,7 @@ static const command_syntax syntax = {
     .options = options,
     .groups = (const option_group[]){HEADER_OPTION_GROUP(offsetof(arguments, header)),
                                      IDS_OPTION_GROUP(offsetof(arguments, ids)),
+                                     SIMILARITY_OPTION_GROUP(offsetof(arguments, similarity)),
                                      PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
                                      INPUT_OPTION_GROUP(offsetof(arguments, format)),
                                      {0}},
@@ -102,11 +106,14 @@ static int open_scan(const arguments *args, input_shape *shape, sstore_stream_ma
     format.doubt = args->format.doubt;
     int code = input_read_all(args->queries, &format, shape, &queries, &count);
     const uint32_t words = shape->words > 0 ? shape->words : 1; /* without a query, any width will do */
+    const stated_recipe *recipe = args->format.recipe_context;
     stream.distance = args->distance;
     stream.threads = args->threads;
     stream.fingerprint_bits = 64 * words;
     if (code == EXIT_DONE)
-        code = check_build_distance(args->distance, words);
+        code = similarity_of_recipe(&args->similarity, args->queries, recipe->text, 64 * words, &stream.distance);
+    if (code == EXIT_DONE)
+        code = check_build_distance(stream.distance, words);
     if (code == EXIT_DONE)
         code = message_status(sstore_stream_matcher_create(queries, count, &stream, scan_out, &error), &error);
     free(queries);

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "commands/exclude_option.h"
+#include "commands/similarity_option.h"
 #include "commands/text_input.h"
 #include "documents/document_names.h"
 #include "documents/document_work.h"
@@ -22,6 +23,7 @@ typedef struct dedup_arguments {
     task_arguments task; /* memory, tmp_dir, progress, quiet */
     bool files, strict, dry_run, ends_with_zeros;
     uint32_t distance;
+    similarity similarity;
     uint64_t max_group;
     exclusion excluded;
     radix_form radix;                                                  /* of fingerprints that are given */

@@ -61,8 +61,8 @@ static void check_width(const query_arguments *args, uint32_t words)
 {
     const uint32_t max = SSTORE_MAX_DISTANCE * words;
     if (args->distance > max)
-        message_usage_error("%s: expected a number from 0 to %" PRIu32 ", found %" PRIu32, args->distance_given, max,
-                            args->distance);
+        message_usage_error("%s: expected a number from 0 to %" PRIu32 ", found %" PRIu32,
+                            args->similarity.distance_given, max, args->distance);
 }
 
 /* Take the fingerprint of a record of --id or --name as a query. */
@@ -178,14 +178,18 @@ int query_session_open(query_session *session, const query_arguments *args)
     store_expect_padding(metadata.recipe, &session->format.lines, &session->shape);
     store_expect_recipe(&session->format, args->store);
     check_width(args, session->words);
+    session->distance = args->similarity.distance_given != NULL ? args->distance
+                        : args->nearest                         ? SSTORE_MAX_DISTANCE * session->words
+                                                                : metadata.distance;
+    code = similarity_of_recipe(&args->similarity, args->store, metadata.recipe, metadata.fingerprint_bits,
+                                &session->distance);
+    if (code != EXIT_DONE)
+        return code;
     session->style = (output_style){.json = args->json,
                                     .has_ids = metadata.has_ids,
                                     .words = session->words,
                                     .radix = args->output_radix};
     session->has_ids = metadata.has_ids;
-    session->distance = args->distance_given != NULL ? args->distance
-                        : args->nearest              ? SSTORE_MAX_DISTANCE * session->words
-                                                     : metadata.distance;
     session->operand_count = (size_t)args->fingerprints.count;
     session->operand_capacity = session->operand_count * session->words;
     session->operands = allocate_or_exit(session->operand_capacity, sizeof *session->operands);

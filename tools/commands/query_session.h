@@ -8,6 +8,7 @@
 #include "commands/cmd.h"
 #include "commands/ids_option.h"
 #include "commands/named_ids.h"
+#include "commands/similarity_option.h"
 
 typedef struct query_arguments {
     const char *store;
@@ -20,7 +21,7 @@ typedef struct query_arguments {
     bool explain;
     sstore_open_options open;
     uint32_t distance;
-    const char *distance_given; /* -k, if given */
+    similarity similarity;
     bool nearest, count, json;
     uint64_t limit; /* on the printed matches of a query */
     id_range ids;
