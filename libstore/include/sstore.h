@@ -1012,11 +1012,11 @@ SSTORE_API sstore_status sstore_simhash_hashes(const uint64_t *hashes, const dou
                                                sstore_error *error);
 
 /*
- * The one-bit MinHash of a set of features, with `fingerprint_bits` bits: a multiple of 64, up to 1,024. Two sets of the
- * Jaccard similarity J, the features that they share over all that either has, differ in about (1 - J) / 2 of the bits.
- * A weight is the whole number of times, up to 2^24, that the feature occurs in a multiset; 0: it is not there. The
- * order of the features does not matter. Without features the fingerprint is 0. Takes the time of the features and of
- * some bits * ln(bits) more. Errors: ARGUMENT, MEMORY. Source: format-spec/fingerprint.md, "MinHash".
+ * The one-bit MinHash of a set of features, with `fingerprint_bits` bits: a multiple of 64, up to 1,024. Two sets of
+ * the Jaccard similarity J, the features that they share over all that either has, differ in about (1 - J) / 2 of the
+ * bits. A weight is the whole number of times, up to 2^24, that the feature occurs in a multiset; 0: it is not there.
+ * The order of the features does not matter. Without features the fingerprint is 0. Takes the time of the features and
+ * of some bits * ln(bits) more. Errors: ARGUMENT, MEMORY. Source: format-spec/fingerprint.md, "MinHash".
  */
 SSTORE_API sstore_status sstore_minhash(const sstore_feature *features, size_t count, uint32_t fingerprint_bits,
                                         uint64_t *fingerprint_out, sstore_error *error);

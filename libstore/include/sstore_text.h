@@ -63,12 +63,12 @@ typedef struct sstore_text_options {
             SSTORE_SEGMENTATION_PAIRS, 0, NULL, SSTORE_FEATURE_HASH_XXH3, 0                                            \
     }
 
-/* Make the fingerprint of a text of `size` bytes in UTF-8. fingerprint_out gets a word for each 64 bits that the options
- * ask for. Invalid bytes count as U+FFFD. `text` may be NULL if `size` is 0. Without features all bits are 0, or with
- * JAVA128 1. Can be called by several threads at once. ICU is loaded when it is first needed, and stays loaded. Each
- * call with it opens an iterator of ICU: for many texts, use a fingerprinter.
- * Errors: ARGUMENT, MEMORY, UNSUPPORTED (a library built without utf8proc; segmentation by ICU, and the library was
- * built without it, or it is not installed). */
+/* Make the fingerprint of a text of `size` bytes in UTF-8. fingerprint_out gets a word for each 64 bits that the
+ * options ask for. Invalid bytes count as U+FFFD. `text` may be NULL if `size` is 0. Without features all bits are 0,
+ * or with JAVA128 1. Can be called by several threads at once. ICU is loaded when it is first needed, and stays loaded.
+ * Each call with it opens an iterator of ICU: for many texts, use a fingerprinter. Errors: ARGUMENT, MEMORY,
+ * UNSUPPORTED (a library built without utf8proc; segmentation by ICU, and the library was built without it, or it is
+ * not installed). */
 SSTORE_API sstore_status sstore_fingerprint_text(const char *text, size_t size, const sstore_text_options *options,
                                                  uint64_t *fingerprint_out, sstore_error *error);
 
@@ -97,8 +97,9 @@ SSTORE_API sstore_status sstore_fingerprinter_create(const sstore_text_options *
 
 /* Make the fingerprint of a text, as sstore_fingerprint_text(), of as many bits as the options say. Without features,
  * JAVA128 sets all of them. Unless `sums_out` is NULL, which it must be with MINHASH, it gets the sums of weights whose
- * signs are the bits, one for each bit, beginning with the most significant one. Each is from -weight to weight of the result; one near 0 is a bit
- * that a small change of the text flips. Errors: ARGUMENT, MEMORY; the next text can follow. */
+ * signs are the bits, one for each bit, beginning with the most significant one. Each is from -weight to weight of the
+ * result; one near 0 is a bit that a small change of the text flips. Errors: ARGUMENT, MEMORY; the next text can
+ * follow. */
 SSTORE_API sstore_status sstore_fingerprinter_text(sstore_fingerprinter *fingerprinter, const char *text, size_t size,
                                                    sstore_text_result *result_out, double *sums_out,
                                                    sstore_error *error);

@@ -3,8 +3,8 @@
  * similarity J, their sketches differ in about (1 - J) / 2 of the bits.
  *
  * The bits are those of minima, as in Li and König, "b-Bit Minwise Hashing" (WWW 2010). The minima are found as in
- * Dahlgaard, Knudsen and Thorup, "Fast Similarity Sketching" (FOCS 2017): in each round, every element falls into one of
- * as many bins as there are bits, and rounds go on until no bin is empty. So the time is that of the set and of
+ * Dahlgaard, Knudsen and Thorup, "Fast Similarity Sketching" (FOCS 2017): in each round, every element falls into one
+ * of as many bins as there are bits, and rounds go on until no bin is empty. So the time is that of the set and of
  * bits * ln(bits) elements, not of their product; and the distances vary less than those of independent minima.
  */
 #ifndef SS_MINHASH_H

@@ -1,8 +1,8 @@
 /*
  * pairs.c - all pairs of records within a distance, of one store or of two. First the pairs of fingerprints are found
  * and sorted by the second one. Then the ids of the second one are added, and the results sorted by the first one. The
- * ids of the first one are looked up when the pairs are returned. Fingerprints of several words: see row_pairs.h, and for
- * those of two stores row_queries.h.
+ * ids of the first one are looked up when the pairs are returned. Fingerprints of several words: see row_pairs.h, and
+ * for those of two stores row_queries.h.
  */
 #include "base/error.h"
 #include "base/iterator.h"

@@ -1,14 +1,15 @@
 /*
- * row_compare.h - finds the near fingerprints among runs of words (row_runs.h): two fingerprints whose keys differ in at
- * most rho bits are compared by the word, by kernels; those whose words are within the word's radius are compared
+ * row_compare.h - finds the near fingerprints among runs of words (row_runs.h): two fingerprints whose keys differ in
+ * at most rho bits are compared by the word, by kernels; those whose words are within the word's radius are compared
  * completely, and those within the distance are a pair. All pairs are given, each in the first part that finds it; or,
  * with a filter, only those that connect fingerprints which are not known to be connected.
  *
  *   for each run R, in slices S of its words:
  *       for each key within rho bits of R's, and not below it, in tiles T of its run:
  *           compare S with T, eight words at a time
- *           with a filter, if very many pairs have near words, settle S and T: find those that are connected with most of S, the main
- *           component; then compare only pairs with one apart from it, and settle again after as many near words
+ *           with a filter, if very many pairs have near words, settle S and T: find those that are connected with most
+ *           of S, the main component; then compare only pairs with one apart from it, and settle again after as many
+ *           near words
  *
  * So runs in which everything is near are not quadratic: pairs within the main component are never compared, and the
  * pairs found between two settlements are at most about as many as the words settled.

@@ -1,8 +1,8 @@
 /*
  * row_pairs.h - the near pairs of records of one store of fingerprints of several words, in order.
  *
- *   find the pairs of fingerprints, by their numbers, and sort them by the second one        (row_join.h)
- *   read all records: for each id of a second fingerprint, add its pairs with this id and its words, sorted by the first
+ *   find the pairs of fingerprints, by their numbers, and sort them by the second one             (row_join.h)
+ *   read all records: for each id of a second fingerprint, add its pairs with this id and its words; sort by the first
  *   read all records again, beside the sorted items: each id of a first fingerprint gives a pair
  *
  * Fingerprints of several ids are also pairs of themselves. Ids that do not fit in memory are read again.
