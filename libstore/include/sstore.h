@@ -190,13 +190,13 @@ typedef struct sstore_open_options {
  *    system takes these pages back when it needs them, but not their page tables, which take a five-hundredth of them.
  *  - MEMORY: the same as PREAD, and all block files.
  *
- * Each segment also takes about 20 KiB, and a file descriptor for each table, for the ids and for the directory; with
- * names, so does the part for them, and a cursor takes up to 200 KiB more. With
+ * Each segment also takes about 20 KiB, and a file descriptor for each table, for the ids and for the directory. With
  * more than 64 bits, each word index of a segment (one a word, unless the segment only removes) takes the same, and so
- * does an id index. No descriptor is kept for a directory of at most 64 KiB, for any block file in mode MEMORY, for one
- * of at most 1 MiB in mode MMAP, and for one of an index of at most 1 MiB in mode PREAD. (Those of 1 MiB are kept if
- * the system lacks MADV_POPULATE_READ or process_vm_readv().) The store's folder takes one more, and opening up to
- * three more. If the process may not open as many, the call fails with IO and EMFILE.
+ * does an id index. In a store with names, each segment takes the same once more for its names, and a cursor up to 200
+ * KiB more. No descriptor is kept for a directory of at most 64 KiB, for any block file in mode MEMORY, for one of at
+ * most 1 MiB in mode MMAP, and for one of an index of at most 1 MiB in mode PREAD. (Those of 1 MiB are kept if the
+ * system lacks MADV_POPULATE_READ or process_vm_readv().) The store's folder takes one more, and opening up to three
+ * more. If the process may not open as many, the call fails with IO and EMFILE.
  *
  * The directory is copied into a memfd, which counts against RLIMIT_FSIZE; if it does not fit, the call fails with IO
  * and EFBIG. The copy is opened by /proc/self/fd, so /proc must be mounted.
@@ -239,7 +239,8 @@ typedef struct sstore_cursor sstore_cursor;
 
 /* Create a cursor. It takes about 20 KiB, and for each segment 0.1 KiB and 0.3 KiB a word. In mode PREAD it also takes
  * up to 80 blocks, with several words 97 (388 KiB with blocks of 4 KiB), and some for each segment that can have
- * records of older ones. Free it with sstore_cursor_free() before its store is closed. Errors: ARGUMENT, MEMORY. */
+ * records of older ones; in a store with names, up to 200 KiB more. Free it with sstore_cursor_free() before its store
+ * is closed. Errors: ARGUMENT, MEMORY. */
 SSTORE_API sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_out, sstore_error *error);
 
 /* Free a cursor. */
@@ -478,8 +479,8 @@ SSTORE_API sstore_status sstore_get(sstore_cursor *cursor, const uint64_t *ids, 
  * in `names`, the distance is 0. A name that no record has reports nothing. Several ids may have a name, if they were
  * given, and several records an id. Names are looked up in their order, each in two reads a segment, one for each id
  * and those of sstore_get() for its records. Allocates nothing.
- * Errors: ARGUMENT (a store without names, no name), IO, DAMAGED. Records that were reported before an error are
- * right. */
+ * Errors: ARGUMENT (a store without names; an element of `names` that cannot be a name), IO, DAMAGED. Records that were
+ * reported before an error are right. */
 SSTORE_API sstore_status sstore_get_named(sstore_cursor *cursor, const sstore_name *names, size_t count,
                                           sstore_match_fn on_match, void *context, sstore_error *error);
 
@@ -800,10 +801,10 @@ SSTORE_API void sstore_remover_abort(sstore_remover *remover);
  * Parts must have different ids (see first_id), or records of different parts are taken for one. If the ids of all of
  * them begin with 0, set raise_ids: the ids of each input are raised by the next ids of those before it, and the
  * result is that of one build of all the records in the order of the inputs, except that a name of several inputs keeps
- * an id of each. All inputs have names, or none has (else ARGUMENT), and none gives an id another name than one before
- * it (else ARGUMENT). All inputs are open at
- * the same time. Each takes about 50 KiB (with blocks of 4 KiB) and three file descriptors. Together they may take half
- * of memory_bytes (else ARGUMENT); a limit below 64 MiB is not enforced. `change_out` may be NULL.
+ * one id for each input. All inputs have names, or none has (else ARGUMENT), and none gives an id another name than one
+ * before it (else ARGUMENT). All inputs are open at the same time. Each takes about 50 KiB (with blocks of 4 KiB) and
+ * three file descriptors. Together they may take half of memory_bytes (else ARGUMENT); a limit below 64 MiB is not
+ * enforced. `change_out` may be NULL.
  * Errors: as sstore_open(), sstore_builder_create() and sstore_builder_finish().
  */
 SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input_paths, size_t input_count,
@@ -902,7 +903,8 @@ SSTORE_API sstore_status sstore_reindex(const char *path, const sstore_reindex_o
 
 /* ===== Deduplication: insert a record if it is new ===== */
 
-/* A store that is locked for deduplication, and the new records that wait in memory. */
+/* A store that is locked for deduplication, and the new records that wait in memory. `sstore dedup` is another thing:
+ * sstore_keeper, in sstore_join.h. */
 typedef struct sstore_dedup sstore_dedup;
 
 /* The answer for one given record. */
@@ -941,7 +943,9 @@ SSTORE_API sstore_status sstore_dedup_insert(sstore_dedup *dedup, const uint64_t
 /* As sstore_dedup_insert(), into a store with names: names[i] is the name of record i, which a new record keeps. An id
  * has one name: with `ids`, the call fails with ARGUMENT at a new record whose id has another name, in the store or
  * among the inserted records. Without, a new record gets the id of its name as sstore_builder_add_named() says. Names
- * that wait take memory as the records do. */
+ * that wait take memory as the records do.
+ * Errors: as sstore_dedup_insert(); ARGUMENT also for a store without names, and an element of `names` that cannot be a
+ * name. */
 SSTORE_API sstore_status sstore_dedup_insert_named(sstore_dedup *dedup, const uint64_t *fingerprints,
                                                    const uint64_t *ids, const sstore_name *names, size_t count,
                                                    bool *is_new_out, sstore_dedup_fn on_answer, void *context,

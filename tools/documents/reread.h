@@ -1,4 +1,7 @@
-/* reread.h - inputs that are read twice: what is no regular file is copied first. */
+/*
+ * reread.h - inputs that are read twice. Pipes and other special files are copied first; regular files and folders are
+ * opened again.
+ */
 #ifndef REREAD_H
 #define REREAD_H
 
@@ -23,7 +26,7 @@ typedef struct reread {
 /* Returns an exit code; a failure has been reported. Close it in any case. */
 int reread_open(reread *self, char *const *operands, int count, const work_folder *folder);
 
-/* Fail if a file was written since. Returns an exit code. */
+/* Fail if a file was written since; folders are not checked. Returns an exit code. */
 int reread_check(const reread *self);
 
 void reread_close(reread *self);

@@ -22,9 +22,9 @@ typedef struct ss_name_writer {
     ss_chunk_pool *pool;
 } ss_name_writer;
 
-/* Write the column. *part is zeroed but for its plan and block size: gets its kind, counts, sums, id, and the column's
- * file. *pieces_out are the sorted fingerprints of its table; release them, but not after a failure. IO, MEMORY,
- * DAMAGED, STOPPED; ARGUMENT if an id has two names. */
+/* Write the column. *part has its plan and block size, and zeros otherwise. It gets its kind, counts, content sum,
+ * segment id and column file. *pieces_out are the sorted fingerprints of its table; release them, but not after a
+ * failure. IO, MEMORY, DAMAGED, STOPPED; ARGUMENT if an id has two names. */
 sstore_status ss_name_writer_run(const ss_name_writer *self, ss_manifest_segment *part, ss_sorted_pieces *pieces_out,
                                  sstore_error *error);
 
