@@ -1,6 +1,6 @@
 /*
- * cmd_add.c - sstore add: add records to a store, either all of them, also in place of those that have their ids, or,
- * with --if-new, those without near records. Then each record is answered.
+ * cmd_add.c - sstore add: add records to a store, either all of them, also in place of those that have their ids or
+ * names, or, with --if-new, those without near records. Then each record is answered.
  */
 #include <inttypes.h>
 
@@ -33,7 +33,7 @@ typedef struct add_arguments {
 
 static const command_option add_options[] = {
     {"replace", 0, NULL,
-     "each record replaces all records that STORE has of its id; records of one id in the input stay together",
+     "each record replaces all records of STORE with its id or name; new records that share it stay together",
      OPTION_FLAG, OPTION_FIELD(add_arguments, store.task.options.replace_records), .common = true},
     {"if-new", 0, NULL,
      "add only records that nothing in STORE or before them is near; print a line for each, or matches", OPTION_FLAG,
@@ -42,9 +42,11 @@ static const command_option add_options[] = {
      "with --if-new: near means within D bits, up to a quarter of the bits (default: the store's)", OPTION_NUMBER,
      OPTION_FIELD(add_arguments, store.task.options.distance), .max = MAX_BUILD_DISTANCE,
      .given = offsetof(add_arguments, store.similarity.distance_given), .common = true},
-    {"publish-every", 0, "N", "with --if-new: publish the new records whenever there are N", OPTION_NUMBER,
-     OPTION_FIELD(add_arguments, store.task.options.publish_every), .min = 1, .max = UINT64_MAX, OF_IF_NEW},
-    {"limit", 0, "N", "with --if-new: print only the N nearest matches of each record", OPTION_NUMBER,
+    {"publish-every", 0, "N",
+     "with --if-new: publish the new records whenever there are N (default: as many as fit in an eighth of --memory)",
+     OPTION_NUMBER, OPTION_FIELD(add_arguments, store.task.options.publish_every), .min = 1, .max = UINT64_MAX,
+     OF_IF_NEW},
+    {"limit", 0, "N", "with --if-new: print only the N nearest matches of each record (default: all)", OPTION_NUMBER,
      OPTION_FIELD(add_arguments, limit), .min = 1, .max = UINT64_MAX, OF_IF_NEW, .common = true},
     {"also", 0, "STORE", "with --if-new: a record that is near one of this store is not new either; can be repeated",
      OPTION_TEXTS, OPTION_FIELD(add_arguments, also), OF_IF_NEW},

@@ -34,7 +34,7 @@ static const option_choice output_formats[] = {{"text", FINGERPRINT_TEXT}, {"rec
 static const command_option options[] = {
     {"id-field", 0, "KEY", "the JSON key or column of the id, a whole number or a name", OPTION_TEXT,
      OPTION_FIELD(arguments, text.form.id_key), .given = offsetof(arguments, text.field_given), .common = true},
-    {"names", 0, NULL, "with --id-field: whole numbers are also names", OPTION_FLAG,
+    {"names", 0, NULL, "with --id-field: also take whole numbers as names", OPTION_FLAG,
      OPTION_FIELD(arguments, text.form.ids_are_names), .given = offsetof(arguments, output_given)},
     {"weighted", 0, NULL, "read lines of feature, tab and weight; a blank line ends a document", OPTION_FLAG,
      OPTION_FIELD(arguments, weighted)},

@@ -18,7 +18,8 @@ typedef struct arguments {
 } arguments;
 
 static const command_option options[] = {
-    {"input", 0, "FILE", "read the ids from FILE, in text decimal in the first field; - is standard input", OPTION_TEXT,
+    {"input", 0, "FILE",
+     "read the ids or names from FILE; ids of text are decimal, in the first field; - is standard input", OPTION_TEXT,
      OPTION_FIELD(arguments, input), .common = true},
     {"name", 0, NULL, "the operands, or the lines of FILE, are names", OPTION_FLAG,
      OPTION_FIELD(arguments, format.lines.are_names), .common = true},

@@ -6,7 +6,7 @@
 const command_option exclusion_options[] = {
     {"exclude", 0, "FILE", "leave out records with the fingerprints in FILE, an input as of 'sstore build'",
      OPTION_TEXT, OPTION_FIELD(exclusion, path)},
-    {"exclude-distance", 0, "D", "also leave out records within D bits of one of these", OPTION_NUMBER,
+    {"exclude-distance", 0, "D", "also leave out records within D bits of one of these (default 0)", OPTION_NUMBER,
      OPTION_FIELD(exclusion, distance), .max = MAX_BUILD_DISTANCE, .given = offsetof(exclusion, needs)},
     {0},
 };

@@ -3,7 +3,7 @@
 #include "input/id_range.h"
 
 const command_option ids_options[] = {
-    {"ids", 0, "FROM-TO", "find only records with these ids; 100- and -199 are open ranges", OPTION_TEXT,
+    {"ids", 0, "FROM-TO", "find only records with ids in this range; 100- and -199 are open ranges", OPTION_TEXT,
      OPTION_FIELD(id_range, text)},
     {0},
 };
