@@ -289,6 +289,8 @@ static int check_inputs(const dedup_arguments *args, const operands *inputs)
             code = message_print("%s: it is also the output; write to another file", inputs->items[i]);
     if (code == EXIT_DONE && args->removed != NULL && input_file_is_among(args->removed, inputs->items, inputs->count))
         return message_print("%s: it is an input; write to another file", args->removed);
+    if (code == EXIT_DONE && args->removed != NULL && is_output(args->removed))
+        return message_print("%s: it is also the output; write to another file", args->removed);
     return code;
 }
 

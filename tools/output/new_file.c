@@ -9,6 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The mode that a new file gets, as by open() with 0666. */
+static mode_t new_mode(void)
+{
+    const mode_t mask = umask(0);
+    (void)umask(mask);
+    return 0666 & ~mask;
+}
+
 static bool set_paths(new_file *self, const char *path)
 {
     char *target = realpath(path, NULL);
@@ -36,11 +44,9 @@ static bool lock(int fd, bool waits)
     return true;
 }
 
-bool new_file_open(new_file *self, const char *path, bool waits)
+/* Create the file beside the other one, with its mode. */
+static bool create(new_file *self, mode_t mode, bool waits)
 {
-    *self = NEW_FILE_NONE;
-    if (!set_paths(self, path))
-        return false;
     /* Another writer may have put it in the target's place between open() and flock(): then it is not ours. */
     for (;;) {
         self->fd = open(self->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
@@ -48,7 +54,7 @@ bool new_file_open(new_file *self, const char *path, bool waits)
             return false;
         const bool locked = lock(self->fd, waits);
         if (locked && is_there(self))
-            return ftruncate(self->fd, 0) == 0;
+            return ftruncate(self->fd, 0) == 0 && fchmod(self->fd, mode) == 0;
         const int number = errno;
         (void)close(self->fd);
         self->fd = -1;
@@ -56,6 +62,18 @@ bool new_file_open(new_file *self, const char *path, bool waits)
         if (!locked)
             return false;
     }
+}
+
+bool new_file_open(new_file *self, const char *path, bool waits)
+{
+    struct stat other;
+    const bool exists = stat(path, &other) == 0;
+    *self = NEW_FILE_NONE;
+    if (exists && !S_ISREG(other.st_mode)) {
+        self->fd = open(path, O_WRONLY | O_CLOEXEC);
+        return self->fd >= 0;
+    }
+    return set_paths(self, path) && create(self, exists ? other.st_mode & 0777 : new_mode(), waits);
 }
 
 bool file_write(int fd, const void *bytes, size_t size)
@@ -75,7 +93,7 @@ bool file_write(int fd, const void *bytes, size_t size)
 
 bool new_file_commit(new_file *self)
 {
-    if (rename(self->path, self->target) != 0)
+    if (self->path != NULL && rename(self->path, self->target) != 0)
         return false;
     const int fd = self->fd;
     self->fd = -1;
@@ -84,10 +102,10 @@ bool new_file_commit(new_file *self)
 
 void new_file_close(new_file *self)
 {
-    if (self->fd >= 0) {
+    if (self->fd >= 0 && self->path != NULL)
         (void)unlink(self->path); /* before it is unlocked */
+    if (self->fd >= 0)
         (void)close(self->fd);
-    }
     free(self->path);
     free(self->target);
     *self = NEW_FILE_NONE;

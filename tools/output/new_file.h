@@ -1,6 +1,7 @@
 /*
  * new_file.h - the file that replaces another one when it is complete: beside it, named PATH.sstore-new. Whoever writes
- * it has it locked. What a killed writer left is overwritten by the next one.
+ * it has it locked. What a killed writer left is overwritten by the next one. The new file has the mode of the other
+ * one. What is no regular file, such as a pipe, is written to in its place.
  *
  * Functions that fail set errno.
  */
@@ -13,7 +14,7 @@
 #define NEW_FILE_SUFFIX ".sstore-new"
 
 typedef struct new_file {
-    char *target, *path; /* target: where links at the given path lead to */
+    char *target, *path; /* target: where links at the given path lead to. NULL: it is written to in its place */
     int fd;              /* -1: it is not there */
 } new_file;
 
