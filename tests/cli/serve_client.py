@@ -1219,7 +1219,8 @@ def test_records_by_id():
             records = {record for record in records if record[1] not in gone}
             assert answer["given_count"] == 15 and answer["record_count"] == len(records), answer
             for path in ["/v1/records/", "/v1/records/x", "/v1/records/-1", "/v1/records/18446744073709551616",
-                         "/v1/records/1/2", "/v1/records/1%00", "/v1/query?id=x", "/v1/query?id=1&fp=1", "/v1/records/1?k=3"]:
+                         "/v1/records/1/2", "/v1/records/1%00", "/v1/records/1%", "/v1/records/%4", "/v1/records/%zz",
+                         "/v1/query?id=1%3", "/v1/query?id=x", "/v1/query?id=1&fp=1", "/v1/records/1?k=3"]:
                 service.get(path, status=404 if path.endswith("/") else 400)
             assert service.send("PATCH", "/v1/records/1")[2].getheader("Allow") == "GET, HEAD, PUT, DELETE"
             assert service.send("DELETE", "/v1/records/1", "{}")[0] == 400
@@ -1344,6 +1345,10 @@ def test_names():
             status, answer, _ = service.send("PUT", path_of(name), {"fingerprint": f"{fingerprint:x}"})
             assert status == 200, answer
             assert named(service.get(path_of(name))["records"]) == [(fingerprint, name)]
+        for path in ["/v1/records/a%00", "/v1/records/%", "/v1/records/a%4", "/v1/records/%zz"]:
+            status, answer, _ = service.send("PUT", path, {"fingerprint": "1"})
+            assert status == 400 and b"cannot be decoded" in answer, answer
+            assert service.send("DELETE", path)[0] == 400
         body = {"records": [{"fingerprint": f"{new:x}", "name": "0"}, {"fingerprint": "1", "name": "fresh"}]}
         service.post("/v1/replace", body)
         assert named(service.get(path_of(b"0"))["records"]) == [(new, b"0")]

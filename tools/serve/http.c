@@ -8,6 +8,7 @@
  */
 #include "serve/http.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <stdlib.h>
@@ -295,6 +296,13 @@ static bool is_allowed(const exchange *self, const request_head *head)
            is_token(token, shown + sizeof scheme - 1);
 }
 
+static void fail_address(exchange *self)
+{
+    self->job.request.route = ROUTE_UNKNOWN;
+    reply_fail(&self->job.reply, REPLY_BAD_REQUEST,
+               "the address cannot be decoded: %% comes before two hex digits that are not 00; %%25 is a %%");
+}
+
 static enum MHD_Result take_argument(void *context, enum MHD_ValueKind kind, const char *name, size_t name_size,
                                      const char *value, size_t value_size)
 {
@@ -393,19 +401,30 @@ static enum MHD_Result finish(exchange *self)
     return send_reply(self);
 }
 
+/* In the place of an exchange until there is one: the address cannot be decoded. */
+static char bad_escape;
+
+/* Whether each % of an address stands for a byte other than zero. */
+static bool can_be_decoded(const char *uri)
+{
+    for (const char *at = strchr(uri, '%'); at != NULL; at = strchr(at + 1, '%'))
+        if (!isxdigit((unsigned char)at[1]) || !isxdigit((unsigned char)at[2]) || strncmp(at + 1, "00", 2) == 0)
+            return false;
+    return true;
+}
+
 /* A request begins. libmicrohttpd does not always tell how it ends, so nothing is allocated for it yet. */
 static void *begin_request(void *context, const char *uri, struct MHD_Connection *connection)
 {
-    (void)uri;
     set_deadline(connection, next_deadline(context));
-    return NULL;
+    return can_be_decoded(uri) ? NULL : &bad_escape;
 }
 
-/* Decode a path or a parameter, unless a zero byte would end it: then it stays as it is. */
+/* Decode a path or a parameter. One that cannot be decoded stays as it is, and is refused later. */
 static size_t unescape(void *context, struct MHD_Connection *connection, char *text)
 {
     (void)context, (void)connection;
-    return strstr(text, "%00") == NULL ? MHD_http_unescape(text) : strlen(text);
+    return can_be_decoded(text) ? MHD_http_unescape(text) : strlen(text);
 }
 
 static exchange *make_exchange(http_server *self, struct MHD_Connection *connection)
@@ -426,7 +445,7 @@ static void end_exchange(void *context, struct MHD_Connection *connection, void 
     http_server *server = context;
     exchange *self = *exchange_context;
     (void)how;
-    if (self == NULL)
+    if (self == NULL || (void *)self == &bad_escape)
         return;
     set_deadline(connection, next_deadline(server));
     atomic_fetch_sub(&server->body_bytes, self->body_bytes);
@@ -445,13 +464,16 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
                               const char *version, const char *bytes, size_t *size, void **exchange_context)
 {
     exchange *self = *exchange_context;
-    if (self == NULL) {
+    if (self == NULL || (void *)self == &bad_escape) {
+        const bool is_decoded = self == NULL;
         request_head head;
         *exchange_context = self = make_exchange(context, connection);
         if (self == NULL)
             return MHD_NO;
         const bool is_clear = read_head(self, version, &head);
-        if (is_clear)
+        if (is_clear && !is_decoded)
+            fail_address(self);
+        else if (is_clear)
             begin_exchange(self, path, method, &head);
         /* A client that is still sending may not see an answer, so errors wait for the end of the body, unless the
          * client waits, or the end is unclear. libmicrohttpd then closes the connection. */
