@@ -75,7 +75,7 @@ const char *id_operand_hint(const char *operand)
     if (strcmp(operand, "-") == 0)
         return "; --input - reads ids from standard input";
     if (stat(operand, &info) != 0)
-        return "";
+        return "; --name takes names";
     return S_ISDIR(info.st_mode) ? "; the STORE is the first operand" : "; --input reads ids from a file";
 }
 

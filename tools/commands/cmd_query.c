@@ -5,6 +5,7 @@
 #include "commands/cmd.h"
 #include "commands/query_answer.h"
 #include "commands/query_explain.h"
+#include "input/input_line.h"
 #include "input/input_measure.h"
 
 static const command_option options[] = {
@@ -15,10 +16,10 @@ static const command_option options[] = {
      OPTION_FIELD(query_arguments, nearest), .common = true},
     {"input", 0, "FILE", "read the queries from FILE; - is standard input", OPTION_TEXT,
      OPTION_FIELD(query_arguments, input), .common = true},
-    {"id", 0, "ID", "query with the fingerprints of the records that have this id", OPTION_NUMBER,
-     OPTION_FIELD(query_arguments, id), .max = UINT64_MAX, .given = offsetof(query_arguments, id_given)},
-    {"name", 0, "NAME", "query with the fingerprints of the records that have this name", OPTION_TEXT,
-     OPTION_FIELD(query_arguments, name)},
+    {"id", 0, "ID", "query with the fingerprints of the records that have this id; can be repeated", OPTION_TEXTS,
+     OPTION_FIELD(query_arguments, stored_ids)},
+    {"name", 0, "NAME", "query with the fingerprints of the records that have this name; can be repeated", OPTION_TEXTS,
+     OPTION_FIELD(query_arguments, stored_names)},
     {"count", 0, NULL, "print only the number of matches of each query", OPTION_FLAG,
      OPTION_FIELD(query_arguments, count), .common = true},
     {"limit", 0, "N", "print or count the first N matches (default: all)", OPTION_NUMBER,
@@ -67,6 +68,15 @@ static const command_syntax syntax = {
                                           {0}},
 };
 
+static void check_stored_ids(const text_list *ids)
+{
+    line_fault fault;
+    uint64_t id;
+    for (uint32_t i = 0; i < ids->count; i++)
+        if (!line_parse_id(ids->items[i], strlen(ids->items[i]), &id, &fault))
+            message_usage_error("--id: %s", fault.reason);
+}
+
 /* Wrong arguments end the process with a usage error. */
 static void check_arguments(const query_arguments *args)
 {
@@ -74,9 +84,10 @@ static void check_arguments(const query_arguments *args)
     if (args->input != NULL && given->count > 0)
         message_usage_error("expected either FINGERPRINT operands or --input, found both");
     if (query_asks_for_stored(args) &&
-        (args->input != NULL || given->count > 0 || (args->id_given != NULL && args->name != NULL)))
+        (args->input != NULL || given->count > 0 || (args->stored_ids.count > 0 && args->stored_names.count > 0)))
         message_usage_error(
             "--id or --name takes the place of FINGERPRINT operands and --input: leave one of them out");
+    check_stored_ids(&args->stored_ids);
     if (query_option_with_ids(args) != NULL && given->count > 0 && !query_reads_stdin(args))
         message_usage_error("%s needs queries with ids: --input, standard input or --id", query_option_with_ids(args));
     if (!query_reads_stdin(args))
@@ -221,7 +232,7 @@ static int answer_operands(query_session *session)
 {
     const query_rows rows = {.fingerprints = session->operands,
                              .ids = session->operand_ids,
-                             .names = session->args->name != NULL ? session->operand_names : NULL};
+                             .names = session->args->stored_names.count > 0 ? session->operand_names : NULL};
     return query_answer_all(session, rows, session->operand_count);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/input_line.h"
 #include "input/input_value.h"
 
 bool query_wants_nearest(const query_arguments *args)
@@ -14,7 +15,7 @@ bool query_wants_nearest(const query_arguments *args)
 
 bool query_asks_for_stored(const query_arguments *args)
 {
-    return args->id_given != NULL || args->name != NULL;
+    return args->stored_ids.count > 0 || args->stored_names.count > 0;
 }
 
 bool query_reads_stdin(const query_arguments *args)
@@ -65,10 +66,17 @@ static void check_width(const query_arguments *args, uint32_t words)
                             args->similarity.distance_given, max, args->distance);
 }
 
+/* The name that is looked up, if it is one of --name. */
+typedef struct stored_query {
+    query_session *session;
+    sstore_name name;
+} stored_query;
+
 /* Take the fingerprint of a record of --id or --name as a query. */
 static int add_operand(void *context, const sstore_match *record)
 {
-    query_session *session = context;
+    const stored_query *from = context;
+    query_session *session = from->session;
     const size_t words = session->words;
     if (!grow(&session->operands, &session->operand_capacity, (session->operand_count + 1) * words,
               sizeof *session->operands))
@@ -76,38 +84,55 @@ static int add_operand(void *context, const sstore_match *record)
     if (!grow(&session->operand_ids, &session->operand_id_capacity, session->operand_count + 1,
               sizeof *session->operand_ids))
         return 1;
+    if (!grow(&session->operand_names, &session->operand_name_capacity, session->operand_count + 1,
+              sizeof *session->operand_names))
+        return 1;
     session->operand_ids[session->operand_count] = record->id;
+    session->operand_names[session->operand_count] = from->name;
     memcpy(session->operands + session->operand_count++ * words, record->fingerprint, words * sizeof(uint64_t));
     return 0;
+}
+
+/* Look up one of --id or --name. Returns an exit code. */
+static int look_up_stored(query_session *session, const char *text, bool is_name)
+{
+    const char *store = session->args->store;
+    const size_t before = session->operand_count;
+    stored_query query = {.session = session, .name = {text, strlen(text)}};
+    sstore_error error;
+    sstore_status status;
+    line_fault unused; /* the id was checked */
+    uint64_t id = 0;
+    if (is_name) {
+        status = sstore_get_named(session->cursor, &query.name, 1, add_operand, &query, &error);
+    } else {
+        (void)line_parse_id(text, query.name.size, &id, &unused);
+        status = sstore_get(session->cursor, &id, 1, add_operand, &query, &error);
+    }
+    if (status == SSTORE_STOPPED)
+        return message_print("out of memory");
+    if (status != SSTORE_OK)
+        return message_error(&error);
+    if (session->operand_count > before)
+        return EXIT_DONE;
+    return is_name ? message_print("%s: no record has the name '%s'", store, text)
+                   : message_print("%s: no record has the id %" PRIu64, store, id);
 }
 
 /* The queries of --id or --name. Returns an exit code. */
 static int read_stored(query_session *session)
 {
     const query_arguments *args = session->args;
-    sstore_error error;
-    sstore_status status;
+    const bool by_name = args->stored_names.count > 0;
+    const text_list *list = by_name ? &args->stored_names : &args->stored_ids;
+    int code = EXIT_DONE;
     if (!session->style.has_ids)
         return message_print("%s: the store has no ids", args->store);
-    if (args->name != NULL && session->style.names == NULL)
+    if (by_name && session->style.names == NULL)
         return message_print("%s: the store has no names; 'sstore build --names' keeps them", args->store);
-    if (args->name != NULL) {
-        const sstore_name name = {args->name, strlen(args->name)};
-        status = sstore_get_named(session->cursor, &name, 1, add_operand, session, &error);
-    } else {
-        status = sstore_get(session->cursor, &args->id, 1, add_operand, session, &error);
-    }
-    if (status == SSTORE_STOPPED)
-        return message_print("out of memory");
-    if (status != SSTORE_OK)
-        return message_error(&error);
-    session->operand_names = allocate_or_exit(session->operand_count, sizeof *session->operand_names);
-    for (size_t i = 0; args->name != NULL && i < session->operand_count; i++)
-        session->operand_names[i] = (sstore_name){args->name, strlen(args->name)};
-    if (session->operand_count == 0)
-        return args->name != NULL ? message_print("%s: no record has the name '%s'", args->store, args->name)
-                                  : message_print("%s: no record has the id %" PRIu64, args->store, args->id);
-    return EXIT_DONE;
+    for (uint32_t i = 0; code == EXIT_DONE && i < list->count; i++)
+        code = look_up_stored(session, list->items[i], by_name);
+    return code;
 }
 
 /* Begin with the filter of --ids and --exclude-self. Returns an exit code. */
@@ -133,7 +158,8 @@ bool query_is_merged(const query_session *session)
 
 bool query_has_names(const query_session *session)
 {
-    return session->named != NULL && query_option_with_ids(session->args) != NULL && session->args->id_given == NULL;
+    return session->named != NULL && query_option_with_ids(session->args) != NULL &&
+           session->args->stored_ids.count == 0;
 }
 
 static void print_head(query_session *session)

@@ -13,10 +13,8 @@
 typedef struct query_arguments {
     const char *store;
     text_list also;
-    const char *input; /* --input, or NULL */
-    uint64_t id;
-    const char *id_given; /* --id, if given */
-    const char *name;     /* or NULL */
+    const char *input;                  /* --input, or NULL */
+    text_list stored_ids, stored_names; /* of records whose fingerprints are the queries */
     operands fingerprints;
     bool explain;
     sstore_open_options open;
@@ -59,10 +57,10 @@ typedef struct query_session {
     uint32_t words;             /* of a fingerprint */
     uint32_t distance;
     sstore_columns few;         /* of one query */
-    uint64_t *operands;         /* the queries that operands are, or --id */
+    uint64_t *operands;         /* the queries that operands are, or --id or --name */
     uint64_t *operand_ids;      /* of --id and --name */
     sstore_name *operand_names; /* of --name */
-    size_t operand_count, operand_capacity, operand_id_capacity;
+    size_t operand_count, operand_capacity, operand_id_capacity, operand_name_capacity;
     record_batch chunk;    /* queries to answer together */
     double input_fraction; /* that is answered; negative: unknown */
 

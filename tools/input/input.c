@@ -54,7 +54,11 @@ static int check_options(const char *path, const input_options *options)
         return EXIT_DONE;
     /* Not by opening it: the writer of a named pipe would see its only reader come and go. */
     if (stat(path, &info) != 0 || access(path, R_OK) != 0)
-        return errno == ENOENT && input_hint_is_number(path)
+        return errno == ENOENT && options != NULL && options->lines.are_names
+                   ? message_print("%s: there is no such file; names come in files, a line each, or as in "
+                                   "'echo NAME | sstore remove --names STORE -'",
+                                   path)
+               : errno == ENOENT && input_hint_is_number(path)
                    ? message_print("%s: there is no such file; records and ids come in files, or as in "
                                    "'echo 7 | sstore remove --ids STORE -'",
                                    path)

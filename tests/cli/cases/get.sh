@@ -61,6 +61,8 @@ echo "--- queries of a stored record"
 exits 0 sstore query --id 12 pages.store | sort >got
 sstore get pages.store 12 | cut -f 1 | sstore query pages.store | sort | diff - got
 exits 0 sstore query --id 12 --count --json pages.store
+{ sstore query --id 12 pages.store && sstore query --id 13 pages.store; } >one_by_one
+exits 0 sstore query --id 12 --id 13 pages.store | cmp - one_by_one
 exits 0 sstore query --id 9007199254740993 -k 2 large.store
 exits 1 sstore query --id 9999 pages.store
 exits 1 sstore query --id 1 bare.store

@@ -45,6 +45,10 @@ echo "--- forms of input: hashes with paths, spaces, JSON, a name first, other c
 printf '%s\t%s\n' 84ad7e0ad13e1a8b 'my pictures/one.jpg' 84ad7e0ad13e1a8c two.jpg >hashes.tsv
 exits 0 sstore build --names pictures.store hashes.tsv
 exits 0 sstore query --name two.jpg pictures.store
+exits 0 sstore query --query-ids --name two.jpg --name 'my pictures/one.jpg' pictures.store
+exits 1 sstore query --name two.jpg --name none.jpg pictures.store
+exits 2 sstore get pictures.store two.jpg
+exits 1 sstore remove --names pictures.store two.jpg
 tr '\t' ' ' <hashes.tsv | exits 0 sstore build --quiet --force --names other.store
 sstore dump other.store | diff - <(sstore dump pictures.store)
 printf '%s\t%s\n' two.jpg 84ad7e0ad13e1a8c | exits 0 sstore build --quiet --force --names --columns name,fingerprint other.store
