@@ -36,13 +36,15 @@ def written_order(order):
     return order.isoformat() if isinstance(order, datetime.datetime) else order
 
 
-def rows(form, documents, bits, columns):
-    """The header and the rows of documents in a form, as text without the last line feed."""
+def rows(form, documents, bits, columns, as_numbers):
+    """The header and the rows of documents in a form, as text without the last line feed. Fingerprints in JSON may be
+    numbers, which are decimal."""
     out = []
     for document in documents:
         fields = {"fp": f"{document['value']:0{bits // 4}x}", "name": document["name"],
                   "n": written_order(document["order"]), "note": document["note"]}
         if form == "jsonl":
+            fields["fp"] = document["value"] if as_numbers else fields["fp"]
             out.append(json.dumps({column: fields[column] for column in columns}))
         elif form == "csv":
             row = io.StringIO()
@@ -144,7 +146,7 @@ def run_case(seed):
         stored_lines = mark_stored(documents, k, numbers, bits, is_named)
         updates = is_named and numbers.random() < 0.5
         options += ["--update" if updates else "--against", "against.store"]
-    header, lines = rows(form, documents, bits, columns)
+    header, lines = rows(form, documents, bits, columns, as_numbers=bits == 64 and numbers.random() < 0.5)
     paths = write_inputs(numbers, form, header, lines)
     kept_of = choose(documents, keep, k, strict, max_group)
     stored = {i for i, document in enumerate(documents) if document.get("stored")}

@@ -29,7 +29,7 @@ static void read_fingerprint(dedup_job *job, document_worker *worker, document *
     line_fault fault = {.reason = ""};
     uint32_t wanted;
     line_record_clear(&record);
-    if (!value_parse(&job->line, text, length, &record, &fault))
+    if (!(doc->is_number ? value_parse_number : value_parse)(&job->line, text, length, &record, &fault))
         document_fault(&worker->batch, doc, "%s", fault.reason);
     else if (!agree_words(job, record.words, &wanted))
         document_fault(&worker->batch, doc,

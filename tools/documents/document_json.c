@@ -104,6 +104,7 @@ bool document_json_read(document_batch *batch, document *doc, const document_for
     if (text->kind != MEMBER_STRING && text->kind != MEMBER_NULL &&
         !(form->takes_numbers && text->kind == MEMBER_INTEGER))
         return fail_key(batch, doc, text, "a string", "--text-field");
+    doc->is_number = text->kind == MEMBER_INTEGER;
     text_out->text = text->text;
     text_out->length = text->length;
     return (id == NULL || take_id(batch, doc, form, id)) && (order == NULL || take_order(batch, doc, form, order));

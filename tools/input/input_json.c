@@ -135,15 +135,6 @@ static bool is_ambiguous(const line_format *format, const json_member *member)
     return true;
 }
 
-/* Numbers are decimal in any radix. */
-static bool take_number(const line_format *format, const json_member *member, line_record *record, line_fault *fault)
-{
-    line_format decimal = *format;
-    decimal.radix = format->radix == RADIX_SIGNED32 ? RADIX_SIGNED32 : RADIX_DEC;
-    record->value = LINE_VALUE_NUMBER;
-    return value_parse(&decimal, member->text, member->length, record, fault);
-}
-
 static bool take_fingerprint(const line_format *format, const json_member *member, line_record *record,
                              line_fault *fault)
 {
@@ -161,7 +152,7 @@ static bool take_fingerprint(const line_format *format, const json_member *membe
     case MEMBER_BYTES:
     case MEMBER_BITS: right = take_array(format, member, record, fault); break;
     case MEMBER_PARTS: right = take_parts(format, member, record, fault); break;
-    case MEMBER_INTEGER: right = take_number(format, member, record, fault); break;
+    case MEMBER_INTEGER: right = value_parse_number(format, member->text, member->length, record, fault); break;
     case MEMBER_STRING:
         right = value_parse(format, member->text, member->length, record, fault);
         record->value = is_ambiguous(format, member) ? LINE_VALUE_DIGITS : LINE_VALUE_TEXT;

@@ -14,6 +14,10 @@ bool value_read(const line_format *format, const char *text, size_t length, line
  * hint if a known form is recognised. */
 bool value_parse(const line_format *format, const char *text, size_t length, line_record *record, line_fault *fault);
 
+/* The same of a number of JSON: it is decimal in any radix. */
+bool value_parse_number(const line_format *format, const char *text, size_t length, line_record *record,
+                        line_fault *fault);
+
 /* Is it a decimal number of 64 bits, perhaps negative, that is longer than one in hex? */
 bool value_is_wide_decimal(const char *text, size_t length);
 

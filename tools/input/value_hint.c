@@ -284,3 +284,12 @@ bool value_parse(const line_format *format, const char *text, size_t length, lin
     fault->has_sure_hint = look != NULL || is_sure;
     return false;
 }
+
+bool value_parse_number(const line_format *format, const char *text, size_t length, line_record *record,
+                        line_fault *fault)
+{
+    line_format decimal = *format;
+    decimal.radix = format->radix == RADIX_SIGNED32 ? RADIX_SIGNED32 : RADIX_DEC;
+    record->value = LINE_VALUE_NUMBER;
+    return value_parse(&decimal, text, length, record, fault);
+}

@@ -44,7 +44,10 @@ printf '%s  %s\n' ffd8e0c0c0e0f8ff a.png ffd8e0c0c0e0f8fe b.png 00d8e0c0c0e0f8fe
     sstore dedup --quiet --tsv --no-header --fingerprint-field 1 --removed list --id-field 2 && cat list
 echo "--- numbers in JSON as fingerprints"
 printf '{"h":%s,"n":%d}\n' 18446744073709551615 1 18446744073709551614 2 12345678901234567 3 |
-    sstore dedup --quiet --jsonl --fingerprint-field h --radix dec --keep min:n
+    tee numbers.jsonl | sstore dedup --quiet --fingerprint-field h --radix dec --keep min:n
+sstore dedup --quiet --fingerprint-field h numbers.jsonl | same - <(sed 2d numbers.jsonl)
+printf '{"h":%s}\n' 1000000000000000 1000000000000001 '"00038d7ea4c68000"' |
+    sstore dedup --quiet -k 1 --fingerprint-field h 2>&1
 echo "--- files"
 mkdir -p folder/inner && echo "$text" >folder/a && echo "$text" >folder/inner/b && echo "$other" >folder/c
 printf '\x89PNG\0\0' >folder/picture
