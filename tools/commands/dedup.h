@@ -14,6 +14,7 @@
 #include "documents/document_names.h"
 #include "documents/document_work.h"
 #include "documents/reread.h"
+#include "input/input_doubt.h"
 #include "input/line_format.h"
 #include "output/stored_names.h"
 
@@ -28,6 +29,7 @@ typedef struct dedup_arguments {
     exclusion excluded;
     radix_form radix;                                                  /* of fingerprints that are given */
     const char *fingerprint_field, *keep, *removed, *against, *update; /* or NULL */
+    const char *radix_given;                                           /* --radix, or NULL */
 } dedup_arguments;
 
 /* What is decided while documents are read the first time, in ascending order of numbers. */
@@ -49,6 +51,8 @@ typedef struct dedup_job {
     document_work work;
     _Atomic uint32_t words; /* of a fingerprint; 0: unknown */
     line_format line;       /* of fingerprints that are given */
+    input_doubt doubt;      /* of these */
+    bool has_numbers;       /* some are numbers of JSON */
     bool keeps_last;
 
     sstore *against; /* or NULL */

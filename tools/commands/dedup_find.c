@@ -37,6 +37,7 @@ static void read_fingerprint(dedup_job *job, document_worker *worker, document *
                        64 * record.words);
     else
         memcpy(words, record.fingerprint, record.words * sizeof *words);
+    doc->missing_bits = record.missing_bits;
     doc->feature_count = 1;
 }
 
@@ -227,6 +228,34 @@ static void look_at_first(const dedup_job *job, const document_batch *batch)
                       first->input);
 }
 
+/* Look whether fingerprints that are given mean something else. */
+static void doubt(dedup_job *job, const document_batch *batch, const uint64_t *fingerprints)
+{
+    line_shorts shorts = {.count = 0};
+    if (job->args->fingerprint_field == NULL)
+        return;
+    for (size_t i = 0; i < batch->count; i++) {
+        job->has_numbers = job->has_numbers || batch->items[i].is_number;
+        if (batch->items[i].missing_bits > 0)
+            line_shorts_note(&shorts, batch->items[i].missing_bits, batch->items[i].line);
+    }
+    input_doubt_note(&job->doubt, &(doubt_rows){.fingerprints = fingerprints,
+                                                .count = batch->count,
+                                                .words = job->words,
+                                                .is_text = true,
+                                                .radix = job->has_numbers ? RADIX_DEC : job->line.radix,
+                                                .radix_given = job->args->radix_given != NULL,
+                                                .shorts = shorts});
+}
+
+/* Warn if they do. */
+static void report_doubt(dedup_job *job)
+{
+    const char *found = input_doubt_end(&job->doubt);
+    if (found != NULL && !job->args->task.quiet)
+        message_print("warning: %s", found);
+}
+
 /* Put the fingerprints of a batch together, without files that are no text. Returns how many there are. */
 static size_t gather(const document_worker *worker, uint32_t words, uint64_t *fingerprints, stored_matches *matches)
 {
@@ -258,6 +287,7 @@ static int give_documents(void *context, document_worker *worker)
     stored_matches matches = {calloc(room, sizeof *matches.ids), malloc(room * sizeof *matches.distances)};
     if (fingerprints != NULL && matches.ids != NULL && matches.distances != NULL) {
         const size_t count = gather(worker, words, fingerprints, &matches);
+        doubt(job, &worker->batch, fingerprints);
         code = job->against != NULL && count > 0 ? match_store(job, fingerprints, count, &matches) : EXIT_DONE;
         if (code == EXIT_DONE)
             code = take_documents(job, worker, fingerprints, &matches);
@@ -287,6 +317,7 @@ static int read_all(dedup_job *job)
                                                    .recursive = args->text.recursive}};
     job->work.find = find_fingerprint;
     job->work.give = give_documents;
+    input_doubt_begin(&job->doubt, job->inputs->count == 1 ? job->inputs->items[0] : NULL);
     input_measure_begin(job->inputs_twice.paths, job->inputs->count);
     const int code = document_work_run(&job->work, args->text.threads);
     return bad_rows_end(job->work.bad, code);
@@ -326,6 +357,7 @@ int dedup_find(dedup_job *job)
         code = end_reading(job);
     if (code != EXIT_DONE || job->keeper == NULL)
         return code;
+    report_doubt(job);
     progress_part(FINDING_PART, GROUPING_PART);
     sstore_keeper *keeper = job->keeper;
     job->keeper = NULL;

@@ -23,6 +23,7 @@ typedef struct document {
     bool has_objects, has_lines;        /* a file: a JSON object in each of its first lines; many lines */
     bool is_left_out;                   /* a file that is no text: it has neither an id nor features */
     bool is_number;                     /* the text is a number of JSON */
+    uint32_t missing_bits;              /* of its fingerprint: those of digits that are absent in front */
     const char *fault;                  /* why the line cannot be read; NULL: it can */
     size_t found_at;                    /* where the worker keeps what it found, if the work needs it */
     uint64_t words[DOCUMENT_MAX_WORDS]; /* of its fingerprint */
