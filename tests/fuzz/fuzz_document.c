@@ -31,7 +31,7 @@ static document_form make_form(uint8_t how)
                            .id_key = has_fields ? keys[how / 8 % 3] : NULL,
                            .order_key = has_fields ? keys[how / 24 % 6] : NULL,
                            .is_descending = (how & 1) != 0,
-                           .takes_numbers = (how & 2) != 0,
+                           .takes_fingerprints = (how & 2) != 0,
                            .no_header = how % 4 >= 2 && (how & 32) != 0,
                            .binary = true};
 }

@@ -153,7 +153,7 @@ static int set_fields(dedup_arguments *args)
     args->text.recursive = args->text.recursive || form->unit == DOCUMENT_FILES;
     if (args->fingerprint_field != NULL) {
         form->text_key = args->fingerprint_field;
-        form->takes_numbers = true;
+        form->takes_fingerprints = true;
     }
     if (of_fields != NULL && !has_fields)
         return message_print("%s needs fields: --jsonl, --csv or --tsv", of_fields);

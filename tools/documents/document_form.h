@@ -18,7 +18,7 @@ typedef struct document_form {
     const char *text_key, *id_key; /* of JSON, or columns: by name, or by number from 1; `id_key` may be NULL */
     const char *order_key;         /* the same, of the number or date by which documents are ordered; or NULL */
     bool is_descending;            /* higher ones come first */
-    bool takes_numbers;            /* the text may be a number of JSON */
+    bool takes_fingerprints;       /* the text is a fingerprint, which may be a number of JSON */
     bool no_header;                /* the first row of a table is a document */
     const char *encoding;          /* as iconv(3) names it; NULL: UTF-8 */
     bool ids_are_names;            /* otherwise those that are whole numbers are ids of records */

@@ -102,8 +102,9 @@ bool document_json_read(document_batch *batch, document *doc, const document_for
         if (members[i].kind == MEMBER_ABSENT && &members[i] != order)
             members[i].text = json_first_keys(line, length, members[i].room);
     if (text->kind != MEMBER_STRING && text->kind != MEMBER_NULL &&
-        !(form->takes_numbers && text->kind == MEMBER_INTEGER))
-        return fail_key(batch, doc, text, "a string", "--text-field");
+        !(form->takes_fingerprints && text->kind == MEMBER_INTEGER))
+        return fail_key(batch, doc, text, form->takes_fingerprints ? "a string or a whole number" : "a string",
+                        form->takes_fingerprints ? "--fingerprint-field" : "--text-field");
     doc->is_number = text->kind == MEMBER_INTEGER;
     text_out->text = text->text;
     text_out->length = text->length;

@@ -8,8 +8,11 @@
 #include "documents/document_order.h"
 #include "input/input_hint.h"
 #include "input/input_line.h"
+#include "input/input_value.h"
 #include "output/messages.h"
 #include "sstore.h"
+
+#define MIN_DIGITS 15u /* of a fingerprint; fewer may be the name of a column */
 
 /* A row, from the next field on. */
 typedef struct row_fields {
@@ -116,6 +119,20 @@ static bool find_column(const table_columns *columns, const document_form *form,
     return true;
 }
 
+/* Is there a fingerprint in the column of the text? */
+static bool has_fingerprint(const table_columns *columns, const char *row, size_t length)
+{
+    static const line_format hex = LINE_FORMAT_INIT;
+    row_fields fields = begin_row(columns, row, length);
+    field found = {.length = 0};
+    for (size_t i = 0; i <= columns->text; i++)
+        if (!next_field(&fields, &found))
+            return false;
+    line_record record;
+    return found.length >= MIN_DIGITS && (document_form_is_fingerprint(found.text, found.length) ||
+                                          value_read(&hex, found.text, found.length, &record));
+}
+
 bool document_table_begin(table_columns *columns, const document_form *form, const char *row, size_t length,
                           char *reason, size_t reason_bytes)
 {
@@ -123,7 +140,7 @@ bool document_table_begin(table_columns *columns, const document_form *form, con
     const struct {
         const char *key, *option;
         size_t *column;
-    } wanted[] = {{form->text_key, "--text-field", &columns->text},
+    } wanted[] = {{form->text_key, form->takes_fingerprints ? "--fingerprint-field" : "--text-field", &columns->text},
                   {form->id_key, "--id-field", &columns->id},
                   {form->order_key, "--keep", &columns->order}};
     row += bom_bytes;
@@ -137,8 +154,14 @@ bool document_table_begin(table_columns *columns, const document_form *form, con
         list_columns(columns, row, length, list, sizeof list);
         (void)snprintf(reason, reason_bytes,
                        "expected a column '%.60s', found %s; %s names the column, or gives its "
-                       "number from 1",
-                       wanted[i].key, form->no_header ? "a table without a header" : list, wanted[i].option);
+                       "number from 1%s",
+                       wanted[i].key, form->no_header ? "a table without a header" : list, wanted[i].option,
+                       form->no_header ? "" : "; --no-header says that the first row is a document");
+        return false;
+    }
+    if (form->takes_fingerprints && !form->no_header && has_fingerprint(columns, row, length)) {
+        (void)snprintf(reason, reason_bytes,
+                       "expected a header, found a fingerprint; --no-header says that the first row is a document");
         return false;
     }
     return true;

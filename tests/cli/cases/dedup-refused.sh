@@ -20,6 +20,13 @@ refused 1 sstore dedup missing
 refused 1 sstore dedup --against missing.store one
 refused 1 sstore dedup --text-field body one
 refused 1 sstore dedup --tsv --no-header --fingerprint-field 1 widths
+refused 1 sstore dedup --tsv --fingerprint-field 1 widths
+sed 's/$/\tpath/' widths >paths.tsv
+refused 1 sstore dedup --fingerprint-field 1 paths.tsv
+refused 1 sstore dedup --fingerprint-field 1 <(sed 1d paths.tsv) --tsv
+refused 1 sstore dedup --fingerprint-field h paths.tsv
+refused 1 sstore dedup paths.tsv
+refused 1 sstore dedup --fingerprint-field h order.jsonl
 refused 1 sstore dedup --tmp-dir missing one
 refused 1 sstore dedup --removed one one
 refused 2 sstore dedup --keep best one
