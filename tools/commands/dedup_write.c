@@ -113,14 +113,14 @@ static int find_drop(writer *self, uint64_t number, drop *drop_out)
 
 /* ----- the list of what is dropped ----- */
 
-/* Print a name, escaped so that it fits in a column. */
+/* Print a name as the other commands write and read it. */
 static bool print_name(FILE *to, const char *name)
 {
-    const size_t size = sstore_escape(name, strlen(name), true, NULL, 0);
-    char *escaped = malloc(size + 1);
+    const size_t length = strlen(name);
+    char *escaped = malloc(4 * length + 1);
     if (escaped == NULL)
         return false;
-    (void)sstore_escape(name, strlen(name), true, escaped, size + 1);
+    (void)name_escape(name, length, escaped);
     const bool done = fputs(escaped, to) >= 0;
     free(escaped);
     return done;

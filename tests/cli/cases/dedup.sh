@@ -65,6 +65,12 @@ sstore dedup --removed list --update named.store new && cat list
 sstore dedup --quiet --removed list --id-field url --update named.store pages.jsonl && cat list
 sstore dedup --quiet --removed list --against named.store lines && cat list
 sstore dump --no-comments named.store | cut -f 2 | sort
+echo "--- the names of the list are those that other commands read"
+printf '{"url":"%s","text":"'"$text"'"}\n' b '#a' - 'c#' >odd.jsonl
+sstore fingerprint --jsonl --id-field url odd.jsonl 2>/dev/null | sstore build --quiet --names odd.store
+sstore dedup --quiet --removed list --id-field url odd.jsonl >/dev/null && cat list
+cut -f 1 list | sstore remove --names odd.store
+sstore dump --no-comments odd.store | cut -f 2
 echo "--- nothing, and one"
 : | sstore dedup
 echo "$text" | sstore dedup
