@@ -21,15 +21,15 @@
 typedef struct add_arguments {
     store_arguments store;
     bool if_new;
-    const char *of_if_new; /* an option that needs --if-new, if one is given */
-    uint64_t limit;        /* on the printed matches of a record */
+    const char *needs_if_new; /* an option that is given and needs --if-new, or NULL */
+    uint64_t limit;           /* on the printed matches of a record */
     text_list also;
     exclusion excluded;
     bool json;
     header_mode header;
 } add_arguments;
 
-#define OF_IF_NEW .given = offsetof(add_arguments, of_if_new)
+#define NEEDS_IF_NEW .given = offsetof(add_arguments, needs_if_new)
 
 static const command_option add_options[] = {
     {"replace", 0, NULL,
@@ -45,13 +45,13 @@ static const command_option add_options[] = {
     {"publish-every", 0, "N",
      "with --if-new: publish the new records whenever there are N (default: as many as fit in an eighth of --memory)",
      OPTION_NUMBER, OPTION_FIELD(add_arguments, store.task.options.publish_every), .min = 1, .max = UINT64_MAX,
-     OF_IF_NEW},
+     NEEDS_IF_NEW},
     {"limit", 0, "N", "with --if-new: print only the N nearest matches of each record (default: all)", OPTION_NUMBER,
-     OPTION_FIELD(add_arguments, limit), .min = 1, .max = UINT64_MAX, OF_IF_NEW, .common = true},
+     OPTION_FIELD(add_arguments, limit), .min = 1, .max = UINT64_MAX, NEEDS_IF_NEW, .common = true},
     {"also", 0, "STORE", "with --if-new: a record that is near one of this store is not new either; can be repeated",
-     OPTION_TEXTS, OPTION_FIELD(add_arguments, also), OF_IF_NEW},
+     OPTION_TEXTS, OPTION_FIELD(add_arguments, also), NEEDS_IF_NEW},
     {"json", 0, NULL, "with --if-new: print one JSON object per line", OPTION_FLAG, OPTION_FIELD(add_arguments, json),
-     OF_IF_NEW},
+     NEEDS_IF_NEW},
     {0},
 };
 static const command_syntax syntax = {
@@ -321,52 +321,69 @@ static int insert_all(new_job *job)
     return code != EXIT_DONE ? code : doubt_code;
 }
 
+/* Check the arguments, and open what new records are compared with beside the store. Returns an exit code. */
+static int open_new(new_job *job, add_arguments *args)
+{
+    const char *path = args->store.store;
+    uint32_t *distance = &args->store.task.options.distance;
+    const sstore_open_options open = SSTORE_OPEN_OPTIONS_INIT;
+    int code = store_check_inputs(&args->store);
+    if (code == EXIT_DONE)
+        code = store_read_metadata(path, &job->before);
+    if (code == EXIT_DONE)
+        code = store_check_bits(path, &job->before, &args->store.input);
+    if (code == EXIT_DONE)
+        code = similarity_of_recipe(&args->store.similarity, path, job->before.recipe, job->before.fingerprint_bits,
+                                    distance);
+    if (code == EXIT_DONE && *distance != SSTORE_OWN_DISTANCE)
+        code = check_build_distance(*distance, job->before.fingerprint_bits / 64);
+    if (code == EXIT_DONE)
+        code = exclusion_read(&args->excluded, job->before.fingerprint_bits / 64);
+    if (code == EXIT_DONE)
+        code = also_stores_open(&job->also, &args->also, &open, path, &job->before, args->json);
+    return code;
+}
+
+/* Settle how records are read and answered, and print the head of the answers. */
+static void begin_answers(new_job *job, add_arguments *args)
+{
+    sstore_write_options *options = &args->store.task.options;
+    args->store.input.lines.has_names = job->before.has_names;
+    task_begin(&args->store.task);
+    job->style = (output_style){.json = args->json,
+                                .has_ids = job->before.has_ids,
+                                .words = job->before.fingerprint_bits / 64};
+    output_head(&job->style, args->header, args->also.count > 0 ? MATCH_COLUMNS "\tstore" : MATCH_COLUMNS);
+    job->style.notes = &job->notes;
+    job->distance = options->distance != SSTORE_OWN_DISTANCE ? options->distance : job->before.distance;
+    job->format = args->store.input;
+    store_expect_recipe(&job->format, args->store.store);
+    options->check_ids = true;
+    options->limit = args->limit != UINT64_MAX ? args->limit : 0;
+}
+
+static int insert_into_store(new_job *job)
+{
+    const store_arguments *args = &job->args->store;
+    sstore_error error;
+    if (!record_batch_init(&job->chunk, CHUNK_WORDS))
+        return message_print("out of memory");
+    const sstore_status status = sstore_dedup_open(args->store, &args->task.options, &job->dedup, &error);
+    if (status != SSTORE_OK)
+        return task_end_write(&args->task, args->store, status, &error);
+    stored_names_open_dedup(&job->names, job->dedup, args->store, job->args->json);
+    job->named = job->before.has_names ? &job->names : NULL;
+    return insert_all(job);
+}
+
 /* Insert the new records of all inputs. */
 static int add_new(add_arguments *args)
 {
-    const char *path = args->store.store;
     new_job job = {.args = args, .change = {.struct_size = sizeof job.change}};
-    sstore_write_options *options = &args->store.task.options;
-    const sstore_open_options open = SSTORE_OPEN_OPTIONS_INIT;
-    sstore_error error;
-    int code = store_check_inputs(&args->store);
-    if (code == EXIT_DONE)
-        code = store_read_metadata(path, &job.before);
-    if (code == EXIT_DONE)
-        code = store_check_bits(path, &job.before, &args->store.input);
-    if (code == EXIT_DONE)
-        code = similarity_of_recipe(&args->store.similarity, path, job.before.recipe, job.before.fingerprint_bits,
-                                    &options->distance);
-    if (code == EXIT_DONE && options->distance != SSTORE_OWN_DISTANCE)
-        code = check_build_distance(options->distance, job.before.fingerprint_bits / 64);
-    if (code == EXIT_DONE)
-        code = exclusion_read(&args->excluded, job.before.fingerprint_bits / 64);
-    if (code == EXIT_DONE)
-        code = also_stores_open(&job.also, &args->also, &open, path, &job.before, args->json);
-    if (code != EXIT_DONE) {
-        also_stores_close(&job.also);
-        return code;
-    }
-    args->store.input.lines.has_names = job.before.has_names;
-    task_begin(&args->store.task);
-    job.style = (output_style){.json = args->json,
-                               .has_ids = job.before.has_ids,
-                               .words = job.before.fingerprint_bits / 64};
-    output_head(&job.style, args->header, args->also.count > 0 ? MATCH_COLUMNS "\tstore" : MATCH_COLUMNS);
-    job.style.notes = &job.notes;
-    job.distance = options->distance != SSTORE_OWN_DISTANCE ? options->distance : job.before.distance;
-    job.format = args->store.input;
-    store_expect_recipe(&job.format, path);
-    options->check_ids = true;
-    options->limit = args->limit != UINT64_MAX ? args->limit : 0;
-    if (!record_batch_init(&job.chunk, CHUNK_WORDS)) {
-        message_print("out of memory");
-        code = EXIT_FAILED;
-    } else {
-        const sstore_status status = sstore_dedup_open(path, options, &job.dedup, &error);
-        stored_names_open_dedup(&job.names, job.dedup, path, args->json);
-        job.named = job.before.has_names ? &job.names : NULL;
-        code = status == SSTORE_OK ? insert_all(&job) : task_end_write(&args->store.task, path, status, &error);
+    int code = open_new(&job, args);
+    if (code == EXIT_DONE) {
+        begin_answers(&job, args);
+        code = insert_into_store(&job);
     }
     code = stored_names_exit_code(&job.names, code);
     stored_names_close(&job.names);
@@ -383,11 +400,11 @@ int cmd_add(int argc, char **argv)
     add_arguments args = {.store = STORE_ARGUMENTS_INIT, .limit = UINT64_MAX};
     const operands given = command_line_parse(&syntax, argc, argv, &args);
     const similarity *near = &args.store.similarity;
-    const char *of_if_new = args.of_if_new != NULL ? args.of_if_new
-                            : near->text != NULL   ? "--similarity"
-                                                   : near->distance_given;
-    if (!args.if_new && of_if_new != NULL)
-        message_usage_error("%s needs --if-new", of_if_new);
+    const char *needs_if_new = args.needs_if_new != NULL ? args.needs_if_new
+                               : near->text != NULL      ? "--similarity"
+                                                         : near->distance_given;
+    if (!args.if_new && needs_if_new != NULL)
+        message_usage_error("%s needs --if-new", needs_if_new);
     if (!args.if_new && args.excluded.path != NULL)
         message_usage_error("--exclude needs --if-new");
     if (!args.if_new && args.header != HEADER_AUTO)
