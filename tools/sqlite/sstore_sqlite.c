@@ -438,14 +438,14 @@ static int begin_call(sqlite3_vtab_cursor *base, int plan, const char *text, int
     const int arguments = plan & PLAN_ARGUMENTS;
     (void)value_count, (void)text;
     end_call(cursor);
-    if (arguments < needed_arguments(kind))
+    if (arguments < table_needed_arguments(kind))
         return fail(base->pVtab, kind == KIND_RECORDS ? "expected the path of a store"
                                  : kind == KIND_GET   ? "expected the path of a store, and an id or a name"
                                                       : "expected the path of a store and a fingerprint");
     int code = take_store(cursor, values[0]);
     if (code == SQLITE_OK)
         code = keep_arguments(cursor, arguments, values);
-    if (code == SQLITE_OK && !has_distance(kind))
+    if (code == SQLITE_OK && !table_has_distance(kind))
         return kind == KIND_GET ? find_records(cursor, values[1]) : begin_records(cursor);
     if (code != SQLITE_OK)
         return code;
@@ -453,7 +453,7 @@ static int begin_call(sqlite3_vtab_cursor *base, int plan, const char *text, int
     if (code != SQLITE_OK || sqlite3_value_type(values[1]) == SQLITE_NULL)
         return code;
     code = take_query(cursor, values[1], &query);
-    return code == SQLITE_OK ? find_matches(cursor, query.words, distance, needed_rows(plan, values + arguments))
+    return code == SQLITE_OK ? find_matches(cursor, query.words, distance, table_needed_rows(plan, values + arguments))
                              : code;
 }
 
@@ -473,7 +473,7 @@ static int is_at_end(sqlite3_vtab_cursor *base)
 static int get_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
 {
     const function_cursor *cursor = (const function_cursor *)base;
-    const int column = column_of(function_of(cursor)->kind, number);
+    const int column = table_column_of(function_of(cursor)->kind, number);
     if (column == COLUMN_ID && cursor->store->metadata.has_ids)
         sqlite3_result_int64(context, (sqlite3_int64)cursor->ids[cursor->next]);
     else if (column == COLUMN_FINGERPRINT && cursor->words > 1)

@@ -3,17 +3,17 @@
  */
 #include "sqlite/table_plan.h"
 
-bool has_distance(function_kind kind)
+bool table_has_distance(function_kind kind)
 {
     return kind == KIND_QUERY || kind == KIND_NEAREST;
 }
 
-int column_of(function_kind kind, int number)
+int table_column_of(function_kind kind, int number)
 {
-    return number >= COLUMN_DISTANCE && !has_distance(kind) ? number + 1 : number;
+    return number >= COLUMN_DISTANCE && !table_has_distance(kind) ? number + 1 : number;
 }
 
-int needed_arguments(function_kind kind)
+int table_needed_arguments(function_kind kind)
 {
     return kind == KIND_RECORDS ? 1 : 2;
 }
@@ -63,7 +63,7 @@ int plan_table(function_kind kind, sqlite3_index_info *info)
     int places[ARGUMENT_COUNT] = {-1, -1, -1}, given = 0;
     for (int i = 0; i < info->nConstraint; i++) {
         const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-        const int column = column_of(kind, constraint->iColumn);
+        const int column = table_column_of(kind, constraint->iColumn);
         if (constraint->op != SQLITE_INDEX_CONSTRAINT_EQ || column < COLUMN_STORE)
             continue;
         if (!constraint->usable)
@@ -75,9 +75,9 @@ int plan_table(function_kind kind, sqlite3_index_info *info)
         info->aConstraintUsage[places[i]].omit = 1;
     }
     /* A plan without them is only for one of several conditions with OR, or fails at its first row. */
-    const bool is_whole = given >= needed_arguments(kind);
+    const bool is_whole = given >= table_needed_arguments(kind);
     info->idxNum = given;
-    if (is_whole && has_distance(kind) && has_order(info)) {
+    if (is_whole && table_has_distance(kind) && has_order(info)) {
         info->orderByConsumed = info->nOrderBy > 0;
         take_limit(info);
     }
@@ -86,7 +86,7 @@ int plan_table(function_kind kind, sqlite3_index_info *info)
     return SQLITE_OK;
 }
 
-uint64_t needed_rows(int plan, sqlite3_value **values)
+uint64_t table_needed_rows(int plan, sqlite3_value **values)
 {
     if (!(plan & PLAN_HAS_LIMIT) || sqlite3_value_type(values[0]) != SQLITE_INTEGER)
         return UINT64_MAX;

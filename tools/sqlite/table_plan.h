@@ -23,13 +23,13 @@ enum { COLUMN_ID, COLUMN_FINGERPRINT, COLUMN_NAME, COLUMN_DISTANCE, COLUMN_STORE
 #define PLAN_HAS_OFFSET 8
 
 /* Does the function have the column `distance`? */
-bool has_distance(function_kind kind);
+bool table_has_distance(function_kind kind);
 
 /* Returns the column from its number in the table of the function. */
-int column_of(function_kind kind, int number);
+int table_column_of(function_kind kind, int number);
 
 /* Returns how many arguments the function needs: the last one may be missing. */
-int needed_arguments(function_kind kind);
+int table_needed_arguments(function_kind kind);
 
 /*
  * Choose the arguments among the conditions of a statement; info->idxNum becomes the number of the plan. All must be
@@ -39,6 +39,6 @@ int needed_arguments(function_kind kind);
 int plan_table(function_kind kind, sqlite3_index_info *info);
 
 /* Returns how many rows are needed; UINT64_MAX: all. `values` has the limit and the offset, as the plan says. */
-uint64_t needed_rows(int plan, sqlite3_value **values);
+uint64_t table_needed_rows(int plan, sqlite3_value **values);
 
 #endif
