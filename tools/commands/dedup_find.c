@@ -216,7 +216,7 @@ static int take_documents(dedup_job *job, const document_worker *worker, const u
     return code;
 }
 
-/* Warn if lines that are taken as text seem to be JSON. */
+/* Warn if lines that are taken as text seem to be JSON or fingerprints. */
 static void look_at_first(const dedup_job *job, const document_batch *batch)
 {
     const text_input *text = &job->args->text;
@@ -225,6 +225,10 @@ static void look_at_first(const dedup_job *job, const document_batch *batch)
         return;
     if (document_form_is_object(batch->bytes + first->begin, first->length))
         message_print("warning: %s: the lines are taken as text, with all keys; --jsonl takes a document from each",
+                      first->input);
+    else if (document_form_is_fingerprint(batch->bytes + first->begin, first->length))
+        message_print("warning: %s: these lines seem to be fingerprints already, which --tsv --no-header "
+                      "--fingerprint-field 1 reads; they are taken as text",
                       first->input);
 }
 

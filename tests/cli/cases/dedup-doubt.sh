@@ -20,3 +20,9 @@ echo "--- numbers of JSON, and texts"
 fingerprints 60 4 | while read -r hex; do printf '{"h":%u}\n' "0x$hex"; done >numbers.jsonl
 warns --fingerprint-field h numbers.jsonl
 warns decimal.tsv --lines
+echo "--- lines of fingerprints as text, unless --lines says so"
+fingerprints 9 5 >hashes
+warns hashes
+warns --lines hashes
+echo "a text" | warns
+sstore dedup --quiet --tsv --no-header --fingerprint-field 1 hashes | same - hashes
