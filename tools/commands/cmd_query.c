@@ -1,6 +1,5 @@
 /* cmd_query.c - sstore query: find the stored fingerprints near given ones. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "commands/cmd.h"
 #include "commands/query_answer.h"
@@ -154,11 +153,6 @@ static int check_ids(const query_session *session, const record_batch *batch)
                          input != NULL ? input : "-", option);
 }
 
-static bool are_equal(const sstore_name *a, const sstore_name *b)
-{
-    return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
-}
-
 /* Append queries to the chunk, and find the ids of their names. A name that the store does not have gets an id that no
  * record has, the same for consecutive queries. Returns an exit code. */
 static int append_queries(query_session *session, const record_batch *batch)
@@ -173,7 +167,7 @@ static int append_queries(query_session *session, const record_batch *batch)
     const sstore_status status = named_ids_find(&session->found_ids, batch, &error);
     for (size_t i = 0; i < batch->count && status == SSTORE_OK; i++) {
         const size_t at = begin + i;
-        const bool is_repeated = at > 0 && are_equal(&chunk->names[at], &chunk->names[at - 1]);
+        const bool is_repeated = at > 0 && name_equal(&chunk->names[at], &chunk->names[at - 1]);
         chunk->ids[at] = is_repeated ? chunk->ids[at - 1] : session->found_ids.ids[i];
     }
     return message_status(status, &error);

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "sstore_statistics.h"
 
@@ -18,6 +19,11 @@ typedef struct printed_name {
     size_t length;
     bool is_escaped;
 } printed_name;
+
+static inline bool name_equal(const sstore_name *a, const sstore_name *b)
+{
+    return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+}
 
 /* Write a name as text has it: escaped by sstore_escape() with doubled backslashes, and its first character too where a
  * line with a name would mean something else, '#' or a sole '-'. `to` has room for 4 * size + 1. Returns its length. */

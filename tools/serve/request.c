@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "output/stored_names.h"
+
 #define BINARY_TYPE "application/octet-stream"
 #define JSON_TYPE "application/json"
 #define KEY_PART "{id}" /* the rest of a path */
@@ -84,8 +86,7 @@ static bool is_of_one_group(const request *self, size_t a, size_t b)
         return true;
     if (self->names == NULL)
         return self->ids[a] == self->ids[b];
-    const sstore_name *name = &self->names[a], *other = &self->names[b];
-    return name->size == other->size && memcmp(name->bytes, other->bytes, name->size) == 0;
+    return name_equal(&self->names[a], &self->names[b]);
 }
 
 bool request_form_groups(request *self)

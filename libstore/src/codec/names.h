@@ -10,6 +10,8 @@
 #ifndef SS_NAMES_H
 #define SS_NAMES_H
 
+#include <string.h>
+
 #include "codec/fragments.h"
 
 #define SS_MAX_NAME_BYTES 65536u
@@ -22,6 +24,11 @@
 
 /* Whether `name` can be one: 1 to SS_MAX_NAME_BYTES bytes without NUL and newline. */
 bool ss_name_valid(const char *name, size_t size);
+
+static inline bool ss_name_equal(const void *a, size_t a_size, const void *b, size_t b_size)
+{
+    return a_size == b_size && memcmp(a, b, a_size) == 0;
+}
 
 /* The number of bytes at the begin in which two names are equal. */
 size_t ss_name_shared_bytes(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size);

@@ -6,8 +6,6 @@
  * for the fingerprint of each rank; as far as no newer segment removes that record. Otherwise all records are read, and
  * each of their ids is looked up among the wanted ones.
  */
-#include <string.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "read/cursor.h"
@@ -211,7 +209,7 @@ static sstore_status take_number(void *context, uint64_t value, sstore_error *er
     sstore_status status = ss_names_get_number(names, value & ((UINT64_C(1) << bits) - 1),
                                                &cursor->slots.slots[NAME_SLOT], &cursor->name, &self->records.id,
                                                error);
-    if (status != SSTORE_OK || room->size != self->name->size || memcmp(room->name, self->name->bytes, room->size) != 0)
+    if (status != SSTORE_OK || !ss_name_equal(room->name, room->size, self->name->bytes, self->name->size))
         return status;
     return ask_segment(&self->records, error);
 }

@@ -149,8 +149,7 @@ static sstore_status compare_older(names_walk *walk, sstore_error *error)
             continue;
         status = ss_names_get(older, names->id, ss_names_find_block(older, names->id), &walk->slots[i], &walk->room,
                               &found, error);
-        if (status == SSTORE_OK && found &&
-            (walk->room.size != names->size || memcmp(walk->room.name, names->name, names->size) != 0))
+        if (status == SSTORE_OK && found && !ss_name_equal(walk->room.name, walk->room.size, names->name, names->size))
             status = note_file(walk, "an id has another name than in an older segment");
     }
     return status;

@@ -1,6 +1,4 @@
 /* builder_base.c - the store that a builder extends: look-ups of which records it has already. */
-#include <string.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/words.h"
@@ -135,7 +133,7 @@ static sstore_status compare_stored(stored_names *names, const ss_name_merge *gi
         status = ss_names_get(column, given->id, ss_names_find_block(column, given->id), &names->slots[i], &names->room,
                               &found, error);
         if (status == SSTORE_OK && found &&
-            (names->room.size != given->size || memcmp(names->room.name, given->name, given->size) != 0))
+            !ss_name_equal(names->room.name, names->room.size, given->name, given->size))
             status = ss_fail_two_names(given->id, given->name, given->size, names->room.name, names->room.size,
                                        SS_NAME_STORED, error);
     }

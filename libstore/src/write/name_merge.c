@@ -149,7 +149,7 @@ static sstore_status pass_smallest(ss_name_merge *merge, sstore_error *error)
 /* Compare the current name with another one of the same id. */
 static sstore_status compare_names(const ss_name_merge *merge, const ss_name_input *other, sstore_error *error)
 {
-    if (other->size == merge->size && memcmp(other->name, merge->name, merge->size) == 0)
+    if (ss_name_equal(other->name, other->size, merge->name, merge->size))
         return SSTORE_OK;
     if (other->store != NULL && other->store == merge->store)
         return ss_fail_damaged(error, other->segment->ids.file.path, SSTORE_NO_OFFSET,

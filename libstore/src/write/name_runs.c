@@ -77,7 +77,7 @@ static const uint8_t *name_at(const ss_name_runs *runs, size_t place)
 
 static bool is_same_name(const ss_name_runs *runs, size_t a, size_t b)
 {
-    return size_at(runs, a) == size_at(runs, b) && memcmp(name_at(runs, a), name_at(runs, b), size_at(runs, a)) == 0;
+    return ss_name_equal(name_at(runs, a), size_at(runs, a), name_at(runs, b), size_at(runs, b));
 }
 
 /* Sort the names in memory by id, and keep each id once. */

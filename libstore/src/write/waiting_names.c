@@ -37,7 +37,7 @@ static size_t *slot_of_id(const ss_waiting_names *names, uint64_t id)
 
 static bool has_name(const ss_waiting_names *names, const ss_waiting_name *entry, const sstore_name *name)
 {
-    return entry->size == name->size && memcmp(names->bytes + entry->at, name->bytes, name->size) == 0;
+    return ss_name_equal(names->bytes + entry->at, entry->size, name->bytes, name->size);
 }
 
 static size_t *slot_of_name(const ss_waiting_names *names, const sstore_name *name)
@@ -163,7 +163,7 @@ typedef struct name_check {
 static sstore_status compare(uint64_t id, const sstore_name *name, const sstore_name *other, ss_name_owner owner,
                              sstore_error *error)
 {
-    if (name->size == other->size && memcmp(name->bytes, other->bytes, name->size) == 0)
+    if (ss_name_equal(name->bytes, name->size, other->bytes, other->size))
         return SSTORE_OK;
     return ss_fail_two_names(id, (const uint8_t *)name->bytes, name->size, (const uint8_t *)other->bytes, other->size,
                              owner, error);
