@@ -18,6 +18,8 @@
 #include "input/line_format.h"
 #include "output/stored_names.h"
 
+#define DEDUP_GROUPING_PART 0.85 /* of the command, when groups were found: the rest is reading again */
+
 typedef struct dedup_arguments {
     text_input text;
     bad_rows bad;

@@ -8,9 +8,7 @@
 #include "input/input_value.h"
 #include "input/interrupt.h"
 
-/* The parts of the command that read documents the first time, and find groups. */
-#define FINDING_PART 0.7
-#define GROUPING_PART 0.85
+#define FINDING_PART 0.7 /* of the command: reading documents the first time */
 
 /* ----- a fingerprint for each document, on several threads ----- */
 
@@ -362,7 +360,7 @@ int dedup_find(dedup_job *job)
     if (code != EXIT_DONE || job->keeper == NULL)
         return code;
     report_doubt(job);
-    progress_part(FINDING_PART, GROUPING_PART);
+    progress_part(FINDING_PART, DEDUP_GROUPING_PART);
     sstore_keeper *keeper = job->keeper;
     job->keeper = NULL;
     const sstore_status status = sstore_keeper_finish(keeper, &job->dropped, &error);

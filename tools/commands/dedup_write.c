@@ -9,10 +9,8 @@
 #include "input/interrupt.h"
 #include "output/new_file.h"
 
-#define GROUPING_PART 0.85
 #define DROP_BATCH 1024u
 #define EXAMPLES 10u
-#define UPDATE_BATCH 1024u
 
 /* Why a document is dropped. */
 typedef enum drop_kind { DROP_NONE, DROP_NEAR, DROP_STORED, DROP_LEFT_OUT } drop_kind;
@@ -402,7 +400,7 @@ static int read_again(writer *self)
                                         .count = job->inputs->count,
                                         .recursive = job->args->text.recursive}};
     int code = EXIT_DONE;
-    progress_part(GROUPING_PART, 1);
+    progress_part(DEDUP_GROUPING_PART, 1);
     input_measure_begin(job->inputs_twice.paths, job->inputs->count);
     while (code == EXIT_DONE && document_reader_take(&reader, &batch)) {
         code = write_batch(self, &batch);

@@ -15,7 +15,7 @@
 #include "write/waiting_names.h"
 #include "write/write_options.h"
 
-#define INDEX_DIVISOR 8u /* waiting records take 1/8 of memory, and twice that while the index grows */
+#define WAITING_DIVISOR 8u /* of the memory, for waiting records and names; twice that while their index grows */
 
 /* Records that are looked up together: the more, the less time each takes. */
 #define MIN_ROUND ((uint64_t)4096)
@@ -28,7 +28,7 @@ struct sstore_dedup {
     sstore_write_options write; /* taken, without a recipe; its texts are the copies below */
     char *plan, *tmp_dir;
     uint32_t distance;
-    uint64_t max_index_bytes, conflict_bytes;
+    uint64_t max_waiting_bytes, conflict_bytes;
     ss_transaction transaction;
     sstore *store;             /* as of the last publication, unless it is stale */
     bool is_stale;             /* something was published since */
@@ -100,7 +100,7 @@ static sstore_status set_up(sstore_dedup *dedup, const char *path, const sstore_
     dedup->next_id = manifest->next_id;
     dedup->change.segment_count_before = manifest->segment_count;
     dedup->change.total_bytes_before = ss_manifest_total_bytes(manifest);
-    dedup->max_index_bytes = memory / INDEX_DIVISOR;
+    dedup->max_waiting_bytes = memory / WAITING_DIVISOR;
     if (options->check_ids && manifest->has_ids) {
         dedup->conflict_bytes = ss_id_conflicts_watch(&dedup->conflicts, memory);
         dedup->change.ids_checked = true;
@@ -300,7 +300,7 @@ static bool is_due(const sstore_dedup *dedup)
     if (every == UINT64_MAX)
         return false;
     return (every > 0 && ss_growing_index_count(dedup->waiting) >= every) ||
-           waiting_bytes(dedup) > dedup->max_index_bytes;
+           waiting_bytes(dedup) > dedup->max_waiting_bytes;
 }
 
 /* ----- inserting ----- */
@@ -402,7 +402,8 @@ static sstore_status keep_waiting(const insertion *self, const uint64_t *fingerp
         return status;
     if (self->names != NULL)
         ss_waiting_names_add(&dedup->names, *id_out, &self->names[self->next]);
-    if (has_ids && (self->ids != NULL || *id_out == dedup->next_id)) /* that of a name is no conflict */
+    /* An id that the store has for this name is expected, and no conflict. */
+    if (has_ids && (self->ids != NULL || *id_out == dedup->next_id))
         ss_id_conflicts_note(&dedup->conflicts, *id_out, &dedup->next_id);
     dedup->new_count++;
     return SSTORE_OK;
@@ -520,7 +521,7 @@ static size_t fitting_names(const sstore_dedup *dedup, const sstore_name *names,
 {
     uint64_t bytes = names[0].size;
     size_t fitting = 1;
-    while (fitting < count && (bytes += names[fitting].size) <= dedup->max_index_bytes)
+    while (fitting < count && (bytes += names[fitting].size) <= dedup->max_waiting_bytes)
         fitting++;
     return fitting;
 }
