@@ -67,7 +67,7 @@ static void print_sizes(const sstore *store)
     sstore_error error;
     bench_must(sstore_stat(store, &facts, &error), &error);
     const double count = (double)facts.name_count;
-    printf("bytes a name: column %.2f, index %.2f; index of ids %.2f; all three %.2f\n",
+    printf("bytes a name: column %.2f, name index %.2f; id index %.2f; all three %.2f\n",
            (double)facts.names_bytes / count, (double)facts.name_index_bytes / count,
            (double)facts.id_index_bytes / count,
            (double)(facts.names_bytes + facts.name_index_bytes + facts.id_index_bytes) / count);

@@ -290,7 +290,7 @@ SSTORE_API uint64_t sstore_cursor_block_count(const sstore_cursor *cursor);
  *  - builds: "sorting" crowded buckets, "counting" records or a table's fingerprints, "writing" a table (table 0 with
  *    the ids), "permuting" table 0 for another table; with several words "dividing" the fingerprints into one of their
  *    words, and then the phases of that word's index; with an id index, the same for the ids; with names, "naming" the
- *    ids twice, and then the phases of the index of names
+ *    ids twice, and then the phases of the name index
  *  - batches of queries: "answering" queries; `done` rises after each round of up to 2^20 of them
  *  - sstore_verify(): "verifying" tables, ids and records
  *  - sstore_reindex(): "indexing" a table (table 0 with the ids)

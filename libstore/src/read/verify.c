@@ -401,7 +401,7 @@ static sstore_status verify_names(verification *self, const ss_segment *segment,
     if (found != SSTORE_OK)
         note(self, error);
     else if (has_table && !ss_u128_equal(check.table_sum, table_sum))
-        note_file(self, names->tables[0].blocks.file.path, "the index of names does not have the names");
+        note_file(self, names->tables[0].blocks.file.path, "the name index does not have the names");
     return SSTORE_OK;
 }
 

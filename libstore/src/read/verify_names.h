@@ -1,13 +1,13 @@
 /*
- * verify_names.h - checks the names of a segment: each block is what a writer makes of its names, the table of hashes
- * has the names, their ids are those of the index of ids, and their sum is that of the manifest.
+ * verify_names.h - checks the names of a segment: each block is what a writer makes of its names, the name index has
+ * the names, their ids are those of the id index, and their sum is that of the manifest.
  */
 #ifndef SS_VERIFY_NAMES_H
 #define SS_VERIFY_NAMES_H
 
 #include "store/store.h"
 
-/* What the check of a part for names tells. */
+/* What the check of a name part tells. */
 typedef struct ss_names_check {
     const ss_segment *names;
     const ss_segment *id_index; /* of the same segment, whose table 0 can be read; NULL: ids are not compared */

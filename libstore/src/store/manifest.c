@@ -551,7 +551,7 @@ static sstore_status decode_id_index(input *from, const ss_manifest_segment *seg
     return status == SSTORE_OK && !fits ? fail_at(from, "an id index does not fit its segment") : status;
 }
 
-/* Decode the part for names. */
+/* Decode the name part. */
 static sstore_status decode_names(input *from, const ss_manifest_segment *segment, ss_manifest_segment *names,
                                   proofs *proved)
 {

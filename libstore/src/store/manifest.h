@@ -57,10 +57,10 @@ static inline bool ss_id_index_is_packed(uint32_t kind)
 }
 
 /*
- * Names. In a store with names, each segment that adds has a part for them: a column of the names of its distinct ids,
- * ascending by id, and a table that leads from names to it. The table has 64-bit fingerprints, without ids: the upper
- * 32 bits of the XXH3-64 of a name, or fewer if the others do not leave room, then the number of the name in the
- * column. All segments that have a name for an id have the same one.
+ * Names. In a store with names, each segment that adds has a name part: a column of the names of its distinct ids,
+ * ascending by id, and a table, the name index, that leads from names to it. This has 64-bit fingerprints, without ids:
+ * the upper 32 bits of the XXH3-64 of a name, or fewer if the others do not leave room, then the number of the name in
+ * the column. All segments that have a name for an id have the same one.
  */
 #define SS_MAX_NUMBER_BITS 40u
 
@@ -110,7 +110,7 @@ typedef struct ss_manifest_segment {
     uint32_t lmdb_format; /* of the directory's file; see ss_directory_lmdb_format() */
     ss_plan plan;         /* its distance is the store's */
     ss_manifest_file tables[SS_MAX_TABLES];
-    ss_manifest_file ids;                /* zero in a store without ids; of a part for names, their column */
+    ss_manifest_file ids;                /* zero in a store without ids; of a name part, its column */
     struct ss_manifest_segment *indexes; /* one a word, that of ids, that of names; NULL: it has none. Owned by the
                                             manifest */
 } ss_manifest_segment;
@@ -137,7 +137,7 @@ static inline uint32_t ss_id_index_place(const ss_manifest_segment *segment)
 
 static inline uint32_t ss_names_place(const ss_manifest_segment *segment)
 {
-    return ss_word_index_count(segment) + 1; /* a store with names also has an index of ids */
+    return ss_word_index_count(segment) + 1; /* a store with names also has an id index */
 }
 
 /* The number of the block files of a segment, or of an index, and each of them. */
@@ -164,7 +164,7 @@ typedef struct ss_manifest {
     uint32_t distance;
     bool has_ids;
     bool has_id_index;
-    bool has_names;  /* and then an index of ids */
+    bool has_names;  /* and then an id index */
     bool plan_given; /* the user chose the plan, and all segments use it; otherwise each has its own */
     uint64_t next_id;
     char *recipe; /* owned, never NULL; "" if none was given */

@@ -340,7 +340,7 @@ sstore_status ss_names_get_number(const ss_segment *names, uint64_t name_number,
     ss_name_place place = {.names = names};
     if (name_number >= names->metadata.record_count)
         return ss_fail_damaged(error, names->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
-                               "the index of names has a number that no name has");
+                               "the name index has a number that no name has");
     place.number = ss_key_index_find(numbers, name_number + 1) - 1; /* the first one is 0 */
     const sstore_status status = get_block(&names->ids, place.number, slot, &place.block, error);
     if (status != SSTORE_OK)

@@ -2,7 +2,7 @@
  * name_column.h - reads the names of a segment: one after the other, or those of an id or a number. Everything that is
  * returned is checked: errors are IO, DAMAGED and MEMORY.
  *
- * The part for names (store/manifest.h) is open like any index of a segment: its column is `ids`, the last ids of the
+ * The name part (store/manifest.h) is open like any index of a segment: its column is `ids`, the last ids of the
  * blocks are `ids_keys`, the numbers of their first names are `numbers`.
  */
 #ifndef SS_NAME_COLUMN_H

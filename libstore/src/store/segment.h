@@ -85,7 +85,7 @@ typedef struct ss_segment {
     uint32_t table_count; /* open ones */
     ss_table *tables;
     ss_array ranks;        /* the first rank of each block of table 0 */
-    ss_block_reader ids;   /* like ids_keys, only in a store with ids; of a part for names, their column */
+    ss_block_reader ids;   /* like ids_keys, only in a store with ids; of a name part, its column */
     ss_key_index ids_keys; /* each block's last rank; of names, last id */
     ss_checked_blocks checked_ids;
     ss_key_index numbers;    /* of names: the number of each block's first one */

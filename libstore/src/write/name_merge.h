@@ -11,7 +11,7 @@
 
 /* A run of added names, or the names of a segment, at the current one. */
 typedef struct ss_name_input {
-    ss_segment *segment; /* the part for names; owned. NULL: it is a run */
+    ss_segment *segment; /* the name part; owned. NULL: it is a run */
     const sstore *store; /* of the segment */
     uint64_t id_offset;  /* added to the ids of the segment */
     ss_names_iterator column;

@@ -1,7 +1,7 @@
 /*
- * name_writer.h - writes the column of the names of a segment, in the order of its ids, which are read from its index
- * of ids. The names are read twice: to count, which gives their sum and so the id of this part of the segment, a sample
- * for the fragments, and the items of the index of names; then to encode them.
+ * name_writer.h - writes the column of the names of a segment, in the order of its ids, which are read from its id
+ * index. The names are read twice: to count, which gives their sum and so the id of the name part, a sample for the
+ * fragments, and the items of the name index; then to encode them.
  */
 #ifndef SS_NAME_WRITER_H
 #define SS_NAME_WRITER_H
@@ -12,9 +12,9 @@
 #include "write/name_merge.h"
 
 typedef struct ss_name_writer {
-    const ss_dir *segment_dir; /* of the segment, whose tables, ids and index of ids are written; all are borrowed */
+    const ss_dir *segment_dir; /* of the segment, whose tables, ids and id index are written; all are borrowed */
     const ss_manifest_segment *segment;
-    const ss_dir *dir; /* of the part for names */
+    const ss_dir *dir; /* of the name part */
     const ss_dir *tmp_dir;
     ss_name_merge *names;
     ss_progress *progress;

@@ -38,7 +38,7 @@ typedef struct ss_segment_spec {
     bool records_only;                /* the segment is only read in order */
     ss_name_merge *names;             /* with names: those of its ids, at least; borrowed */
     uint64_t name_bytes;              /* of those that were given: for the disk space that is expected */
-    const ss_manifest_segment *named; /* of a part for names: what its column settled; else NULL */
+    const ss_manifest_segment *named; /* of a name part: what its column settled; else NULL */
     uint32_t distance;
     uint32_t block_bytes;
     ss_progress *progress;
