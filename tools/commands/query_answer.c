@@ -109,7 +109,7 @@ static int answer_batch(query_session *session, size_t count, uint32_t distance)
     if (args->count) {
         if (begin_counts(session, count) != EXIT_DONE)
             return EXIT_FAILED;
-        batch.count_only = !query_wants_nearest(args);
+        batch.count_only = !query_has_nearest_limit(args);
         batch.match_counts = batch.count_only ? session->counts : NULL;
     }
     const walk_names names = {.expect = stored_names_expect, .names = session->style.names};
@@ -262,7 +262,7 @@ static int answer_merged(query_session *session, size_t count, uint32_t distance
     sstore_error error;
     if (session->args->count && begin_counts(session, count) != EXIT_DONE)
         return EXIT_FAILED;
-    const bool counts_only = session->args->count && !session->args->group && !query_wants_nearest(session->args);
+    const bool counts_only = session->args->count && !session->args->group && !query_has_nearest_limit(session->args);
     const sstore_status status = counts_only ? count_in_stores(session, &merge, stores, &error)
                                              : query_merge_run(&merge, take_merged, session, &error);
     if (status != SSTORE_OK)
@@ -322,17 +322,18 @@ static int answer_merged_nearest(query_session *session, size_t count)
 
 int query_answer_all(query_session *session, query_rows rows, size_t count)
 {
-    const bool is_single = session->args->nearest && !query_wants_nearest(session->args);
+    const bool at_smallest_distance = session->args->nearest && !query_has_nearest_limit(session->args);
     int code = EXIT_DONE;
     set_queries(session, rows);
     if (query_is_merged(session)) {
-        code = is_single ? answer_merged_nearest(session, count) : answer_merged(session, count, session->distance);
+        code = at_smallest_distance ? answer_merged_nearest(session, count)
+                                    : answer_merged(session, count, session->distance);
         session->answered += count;
         return code;
     }
-    if (!is_single)
+    if (!at_smallest_distance)
         code = answer_batch(session, count, session->distance);
-    for (size_t i = 0; is_single && i < count && code == EXIT_DONE; i++) {
+    for (size_t i = 0; at_smallest_distance && i < count && code == EXIT_DONE; i++) {
         code = query_answer_one(session, rows_from(session, &rows, i));
         progress_show("answering", session->answered + i, 0, (double)i / (double)count);
     }

@@ -8,7 +8,7 @@
 #include "input/input_line.h"
 #include "input/input_value.h"
 
-bool query_wants_nearest(const query_arguments *args)
+bool query_has_nearest_limit(const query_arguments *args)
 {
     return args->nearest && args->limit != UINT64_MAX;
 }
@@ -187,36 +187,50 @@ static int open_also(query_session *session, const sstore_statistics *own)
     return code;
 }
 
-int query_session_open(query_session *session, const query_arguments *args)
+/* Open the store, and check that the options fit it. Returns an exit code. */
+static int open_store(query_session *session, sstore_statistics *metadata_out)
 {
+    const query_arguments *args = session->args;
     sstore_error error;
-    sstore_statistics metadata;
-    *session = (query_session){.args = args, .format = args->format};
-    int code = store_open(args->store, &args->open, &session->store, &metadata);
+    int code = store_open(args->store, &args->open, &session->store, metadata_out);
     if (code == EXIT_DONE)
         code = message_status(sstore_cursor_create(session->store, &session->cursor, &error), &error);
-    if (code != EXIT_DONE)
-        return code;
-    code = store_check_bits(args->store, &metadata, &args->format);
-    if (code != EXIT_DONE)
-        return code;
-    session->words = session->shape.words = metadata.fingerprint_bits / 64;
-    store_expect_padding(metadata.recipe, &session->format.lines, &session->shape);
-    store_expect_recipe(&session->format, args->store);
-    check_width(args, session->words);
+    if (code == EXIT_DONE)
+        code = store_check_bits(args->store, metadata_out, &args->format);
+    if (code == EXIT_DONE)
+        check_width(args, metadata_out->fingerprint_bits / 64);
+    return code;
+}
+
+/* Returns an exit code. */
+static int choose_distance(query_session *session, const sstore_statistics *metadata)
+{
+    const query_arguments *args = session->args;
     session->distance = args->similarity.distance_given != NULL ? args->distance
-                        : args->nearest                         ? SSTORE_MAX_DISTANCE * session->words
-                                                                : metadata.distance;
-    code = similarity_of_recipe(&args->similarity, args->store, metadata.recipe, metadata.fingerprint_bits,
+                        : args->nearest ? SSTORE_MAX_DISTANCE * (metadata->fingerprint_bits / 64)
+                                        : metadata->distance;
+    return similarity_of_recipe(&args->similarity, args->store, metadata->recipe, metadata->fingerprint_bits,
                                 &session->distance);
-    if (code != EXIT_DONE)
-        return code;
+}
+
+/* Settle what queries and answers look like in this store. */
+static void take_metadata(query_session *session, const sstore_statistics *metadata)
+{
+    const query_arguments *args = session->args;
+    session->words = session->shape.words = metadata->fingerprint_bits / 64;
+    store_expect_padding(metadata->recipe, &session->format.lines, &session->shape);
+    store_expect_recipe(&session->format, args->store);
     session->style = (output_style){.json = args->json,
-                                    .has_ids = metadata.has_ids,
+                                    .has_ids = metadata->has_ids,
                                     .words = session->words,
                                     .radix = args->output_radix};
-    session->has_ids = metadata.has_ids;
-    session->operand_count = (size_t)args->fingerprints.count;
+    session->has_ids = metadata->has_ids;
+    session->found_ids = (named_ids){.cursor = session->cursor, .next_id = metadata->next_id};
+}
+
+static void make_room(query_session *session)
+{
+    session->operand_count = (size_t)session->args->fingerprints.count;
     session->operand_capacity = session->operand_count * session->words;
     session->operands = allocate_or_exit(session->operand_capacity, sizeof *session->operands);
     session->few = (sstore_columns){.struct_size = sizeof session->few,
@@ -224,14 +238,35 @@ int query_session_open(query_session *session, const query_arguments *args)
                                                                     sizeof(uint64_t)),
                                     .id = allocate_or_exit(FEW_MATCHES, sizeof(uint64_t)),
                                     .distance = allocate_or_exit(FEW_MATCHES, sizeof(uint32_t))};
+}
+
+/* Read the queries that are operands or records of the store. Returns an exit code. */
+static int read_own_queries(query_session *session)
+{
+    const query_arguments *args = session->args;
+    if (query_asks_for_stored(args))
+        return read_stored(session);
+    if (query_reads_stdin(args))
+        return EXIT_DONE;
+    return query_read_operands(args, &session->shape, session->format.lines, session->operands);
+}
+
+int query_session_open(query_session *session, const query_arguments *args)
+{
+    sstore_statistics metadata;
+    *session = (query_session){.args = args, .format = args->format};
+    int code = open_store(session, &metadata);
+    if (code == EXIT_DONE)
+        code = choose_distance(session, &metadata);
+    if (code != EXIT_DONE)
+        return code;
+    take_metadata(session, &metadata);
+    make_room(session);
     code = stored_names_open(&session->names, session->store, args->store, args->json, &session->named);
     session->style.names = session->named;
     session->format.lines.has_names = query_has_names(session);
-    session->found_ids = (named_ids){.cursor = session->cursor, .next_id = metadata.next_id};
-    if (code == EXIT_DONE && query_asks_for_stored(args))
-        code = read_stored(session);
-    else if (code == EXIT_DONE && !query_reads_stdin(args))
-        code = query_read_operands(args, &session->shape, session->format.lines, session->operands);
+    if (code == EXIT_DONE)
+        code = read_own_queries(session);
     if (code == EXIT_DONE)
         code = open_also(session, &metadata);
     if (code == EXIT_DONE)

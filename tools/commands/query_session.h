@@ -74,8 +74,8 @@ typedef struct query_session {
     size_t count_capacity;
 } query_session;
 
-/* Whether the N nearest records are wanted. */
-bool query_wants_nearest(const query_arguments *args);
+/* Whether the N nearest records are wanted: --nearest with --limit. Without it, those at the smallest distance. */
+bool query_has_nearest_limit(const query_arguments *args);
 
 /* Whether the query is a record of the store. */
 bool query_asks_for_stored(const query_arguments *args);
