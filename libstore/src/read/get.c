@@ -1,15 +1,17 @@
 /*
- * get.c - the records of ids, or of names. A name leads to ids: each segment that adds is asked for the numbers of
- * names with its hash, and for the name and id of each number.
+ * get.c - the records of ids, or of names.
  *
- * Ids. If the store has an id index, each segment that adds is asked for the ranks of an id, and
- * for the fingerprint of each rank; as far as no newer segment removes that record. Otherwise all records are read, and
- * each of their ids is looked up among the wanted ones.
+ * Ids. If the store has an id index, each segment that adds is asked for the ranks of an id, and for the fingerprint of
+ * each rank, as far as no newer segment removes that record. Otherwise all records are read, and the id of each is
+ * looked up among the wanted ones.
+ *
+ * Names. A name leads to ids: each segment that adds is asked for the numbers of names with its hash, and for the name
+ * and id of each number; then for the records of the id, as above.
  */
 #include "base/error.h"
-#include "base/memory.h"
 #include "read/cursor.h"
-#include "sort/radix.h"
+#include "read/id_set.h"
+#include "read/value_range.h"
 #include "store/record_iterator.h"
 
 #define STEPS_A_RECORD 4u  /* to read a fingerprint, and ids in a block or two */
@@ -31,7 +33,7 @@ static sstore_status report(const record_sink *sink, uint64_t index, const uint6
     return sink->on_match(sink->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
 }
 
-/* ----- with an id index ----- */
+/* ----- an id in id indexes ----- */
 
 /* An id that is looked up. */
 typedef struct id_lookup {
@@ -62,61 +64,6 @@ static sstore_status report_rank(id_lookup *self, uint64_t rank, sstore_error *e
     return report(self->sink, self->index, fingerprint, self->id);
 }
 
-/* A range of the values of a packed index, which are looked up through a slot. */
-typedef struct value_range {
-    uint64_t first, last;
-    ss_block_slot *slot;
-    bool has_found;
-    uint64_t found; /* the last one */
-    sstore_status (*take)(void *context, uint64_t value, sstore_error *error);
-    void *context;
-} value_range;
-
-/* Take the values of the range that a block has; *more_out: the next block may have some. */
-static sstore_status take_of_block(value_range *self, const ss_checked_blocks *checked, uint64_t number, bool *more_out,
-                                   sstore_error *error)
-{
-    const uint64_t first = self->first, last = self->last;
-    ss_block_slot *slot = self->slot;
-    uint64_t values[SS_GROUP_SIZE];
-    uint32_t group = 0, last_group = 0;
-    ss_block block;
-    ss_block_slot_prefetch(slot, checked->reader, number);
-    sstore_status status = ss_block_slot_wait(slot, error);
-    if (status == SSTORE_OK)
-        status = ss_checked_block_open(checked, number, slot->bytes, &block, error);
-    if (status != SSTORE_OK)
-        return status;
-    ss_block_find_groups(&block, ss_upper(first), ss_upper(last), &group, &last_group);
-    for (; status == SSTORE_OK && group <= last_group; group++) {
-        const uint32_t count = ss_block_group_size(&block, group);
-        status = ss_checked_block_decode_group(checked, number, &block, group, count, values, error);
-        for (uint32_t i = 0; status == SSTORE_OK && i < count && values[i] <= last; i++) {
-            if (values[i] < first)
-                continue;
-            if (self->has_found && values[i] <= self->found)
-                return ss_block_reader_malformed(checked->reader, number, SS_BELOW_BLOCK_BEFORE, error);
-            self->has_found = true;
-            self->found = values[i];
-            status = self->take(self->context, values[i], error);
-        }
-    }
-    *more_out = ss_array_at(checked->keys, number) <= last;
-    return status;
-}
-
-/* Take all values of the range. */
-static sstore_status take_range(value_range *self, const ss_segment *index, sstore_error *error)
-{
-    const ss_table *table = &index->tables[0];
-    sstore_status status = SSTORE_OK;
-    bool more = true;
-    for (uint64_t number = ss_key_index_find(&table->keys, self->first);
-         status == SSTORE_OK && more && number < table->keys.keys.count; number++)
-        status = take_of_block(self, &table->checked, number, &more, error);
-    return status;
-}
-
 static sstore_status take_rank(void *context, uint64_t value, sstore_error *error)
 {
     return report_rank(context, value & UINT32_MAX, error);
@@ -125,12 +72,12 @@ static sstore_status take_rank(void *context, uint64_t value, sstore_error *erro
 /* A packed index has numbers id * 2^32 + rank. */
 static sstore_status ask_packed(id_lookup *self, const ss_segment *index, sstore_error *error)
 {
-    value_range ranks = {.first = self->id << 32,
-                         .last = self->id << 32 | UINT32_MAX,
-                         .slot = &self->sink->cursor->slots.slots[INDEX_SLOT],
-                         .take = take_rank,
-                         .context = self};
-    return self->id <= UINT32_MAX ? take_range(&ranks, index, error) : SSTORE_OK;
+    ss_value_range ranks = {.first = self->id << 32,
+                            .last = self->id << 32 | UINT32_MAX,
+                            .slot = &self->sink->cursor->slots.slots[INDEX_SLOT],
+                            .take = take_rank,
+                            .context = self};
+    return self->id <= UINT32_MAX ? ss_value_range_take(&ranks, index, error) : SSTORE_OK;
 }
 
 /* Another index has records (id, rank). */
@@ -188,19 +135,49 @@ static sstore_status look_up(const record_sink *sink, uint64_t index, uint64_t i
     return status;
 }
 
-/* ----- names ----- */
+/* ----- ids without an id index ----- */
+
+/* Report a record as often as its id is wanted. */
+static sstore_status report_wanted(const record_sink *sink, const ss_id_set *set, const uint64_t *fingerprint,
+                                   uint64_t id)
+{
+    sstore_status status = SSTORE_OK;
+    for (uint64_t place = ss_id_set_find(set, id);
+         status == SSTORE_OK && place < set->count && ss_id_set_at(set, place) == id; place++)
+        status = report(sink, ss_id_set_index(set, place), fingerprint, id);
+    return status;
+}
+
+static sstore_status read_all(const record_sink *sink, const ss_id_set *set, sstore_error *error)
+{
+    ss_merge_iterator records;
+    ss_record record;
+    bool more = true;
+    sstore_status status = ss_merge_iterator_open(&records, sink->cursor->store, error);
+    while (status == SSTORE_OK && more) {
+        status = ss_merge_iterator_next(&records, &record, &more, error);
+        if (status == SSTORE_OK && more)
+            status = report_wanted(sink, set, ss_merge_iterator_fingerprint(&records, &record), record.id);
+        if (status == SSTORE_OK)
+            status = ss_cursor_check_stop(sink->cursor);
+    }
+    ss_merge_iterator_close(&records);
+    return status;
+}
+
+/* ----- a name ----- */
 
 /* A name that is looked up. */
-typedef struct name_lookup {
+typedef struct named_search {
     const sstore_name *name;
     id_lookup records;
-} name_lookup;
+} named_search;
 
 /* A name of the segment has the hash that is looked up: if it is the same, report the records of its id. A segment has
  * the name of all ids of its records, so each segment reports its own ones. */
 static sstore_status take_number(void *context, uint64_t value, sstore_error *error)
 {
-    name_lookup *self = context;
+    named_search *self = context;
     sstore_cursor *cursor = self->records.sink->cursor;
     const ss_segment *names = cursor->store->segments[self->records.segment]->names;
     const uint32_t bits = ss_names_number_bits(names->metadata.kind);
@@ -218,7 +195,7 @@ static sstore_status take_number(void *context, uint64_t value, sstore_error *er
 static sstore_status look_up_name(const record_sink *sink, uint64_t index, const sstore_name *name, sstore_error *error)
 {
     const sstore *store = sink->cursor->store;
-    name_lookup lookup = {.name = name, .records = {.sink = sink, .index = index}};
+    named_search lookup = {.name = name, .records = {.sink = sink, .index = index}};
     const uint64_t hash = ss_hash64(name->bytes, name->size);
     sstore_status status = ss_cursor_check_stop(sink->cursor);
     ss_cursor_renew(sink->cursor);
@@ -228,115 +205,15 @@ static sstore_status look_up_name(const record_sink *sink, uint64_t index, const
             continue;
         const uint32_t bits = ss_names_number_bits(names->metadata.kind);
         const uint64_t first = ss_names_value(hash, bits);
-        value_range numbers = {.first = first,
-                               .last = first | ((UINT64_C(1) << bits) - 1),
-                               .slot = &sink->cursor->slots.slots[NAME_INDEX_SLOT],
-                               .take = take_number,
-                               .context = &lookup};
+        ss_value_range numbers = {.first = first,
+                                  .last = first | ((UINT64_C(1) << bits) - 1),
+                                  .slot = &sink->cursor->slots.slots[NAME_INDEX_SLOT],
+                                  .take = take_number,
+                                  .context = &lookup};
         lookup.records.segment = i;
         lookup.records.any_in_newer |= lookup.records.any;
-        status = take_range(&numbers, names, error);
+        status = ss_value_range_take(&numbers, names, error);
     }
-    return status;
-}
-
-/* ----- without ----- */
-
-#define IDS_A_BUCKET 4u
-
-/* The wanted ids in ascending order, and for each value of their leading bits where its ids begin. */
-typedef struct id_set {
-    const uint64_t *ids;
-    size_t count;
-    ss_record *order; /* (id, index in `ids`), ascending; NULL if the ids ascend */
-    uint32_t shift;
-    uint32_t *begins;
-} id_set;
-
-SS_ALWAYS_INLINE uint64_t id_at(const id_set *set, uint64_t place)
-{
-    return set->order != NULL ? set->order[place].fingerprint : set->ids[place];
-}
-
-SS_ALWAYS_INLINE bool id_is_below(const void *set, uint64_t place, uint64_t target)
-{
-    return id_at(set, place) < target;
-}
-
-static sstore_status order_ids(id_set *set, sstore_error *error)
-{
-    bool ascend = true;
-    for (size_t i = 1; i < set->count; i++)
-        ascend &= set->ids[i - 1] < set->ids[i];
-    if (ascend)
-        return SSTORE_OK;
-    ss_record *scratch = ss_alloc(set->count, sizeof *scratch);
-    set->order = ss_alloc(set->count, sizeof *set->order);
-    if (scratch == NULL || set->order == NULL) {
-        ss_free(scratch);
-        return ss_fail_memory(error, 2 * set->count * sizeof *scratch);
-    }
-    for (size_t i = 0; i < set->count; i++)
-        set->order[i] = (ss_record){.fingerprint = set->ids[i], .id = i};
-    ss_sort_records(set->order, scratch, set->count);
-    ss_free(scratch);
-    return SSTORE_OK;
-}
-
-static sstore_status open_id_set(id_set *set, sstore_error *error)
-{
-    sstore_status status = order_ids(set, error);
-    if (status != SSTORE_OK)
-        return status;
-    const uint64_t last = id_at(set, set->count - 1);
-    const uint32_t used_bits = last == 0 ? 1 : 64 - (uint32_t)__builtin_clzll(last);
-    set->shift = used_bits - ss_bits_for(set->count / IDS_A_BUCKET, 1, used_bits);
-    const size_t buckets = (size_t)(last >> set->shift) + 1;
-    set->begins = ss_alloc(buckets + 1, sizeof *set->begins);
-    if (set->begins == NULL)
-        return ss_fail_memory(error, (buckets + 1) * sizeof *set->begins);
-    size_t bucket = 0;
-    for (size_t i = 0; i < set->count; i++)
-        for (; bucket <= id_at(set, i) >> set->shift; bucket++)
-            set->begins[bucket] = (uint32_t)i;
-    for (; bucket <= buckets; bucket++)
-        set->begins[bucket] = (uint32_t)set->count;
-    return SSTORE_OK;
-}
-
-static void close_id_set(id_set *set)
-{
-    ss_free(set->order);
-    ss_free(set->begins);
-}
-
-/* Report a record as often as its id is wanted. */
-static sstore_status report_wanted(const record_sink *sink, const id_set *set, const uint64_t *fingerprint, uint64_t id)
-{
-    sstore_status status = SSTORE_OK;
-    if (id > id_at(set, set->count - 1))
-        return SSTORE_OK;
-    const uint32_t *begin = &set->begins[id >> set->shift];
-    uint64_t place = ss_lower_bound(set, begin[0], begin[1] - begin[0], id, id_is_below);
-    for (; status == SSTORE_OK && place < set->count && id_at(set, place) == id; place++)
-        status = report(sink, set->order != NULL ? set->order[place].id : place, fingerprint, id);
-    return status;
-}
-
-static sstore_status read_all(const record_sink *sink, id_set *set, sstore_error *error)
-{
-    ss_merge_iterator records;
-    ss_record record;
-    bool more = true;
-    sstore_status status = ss_merge_iterator_open(&records, sink->cursor->store, error);
-    while (status == SSTORE_OK && more) {
-        status = ss_merge_iterator_next(&records, &record, &more, error);
-        if (status == SSTORE_OK && more)
-            status = report_wanted(sink, set, ss_merge_iterator_fingerprint(&records, &record), record.id);
-        if (status == SSTORE_OK)
-            status = ss_cursor_check_stop(sink->cursor);
-    }
-    ss_merge_iterator_close(&records);
     return status;
 }
 
@@ -346,7 +223,7 @@ sstore_status sstore_get(sstore_cursor *cursor, const uint64_t *ids, size_t coun
                          void *context, sstore_error *error)
 {
     const record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
-    id_set set = {.ids = ids, .count = count};
+    ss_id_set set;
     sstore_status status = SSTORE_OK;
     if (cursor == NULL || (ids == NULL && count > 0) || on_match == NULL)
         return ss_fail_argument(error, "sstore_get: cursor, ids and on_match must not be NULL");
@@ -362,10 +239,10 @@ sstore_status sstore_get(sstore_cursor *cursor, const uint64_t *ids, size_t coun
             status = look_up(&sink, i, ids[i], error);
         return status;
     }
-    status = open_id_set(&set, error);
+    status = ss_id_set_open(&set, ids, count, error);
     if (status == SSTORE_OK)
         status = read_all(&sink, &set, error);
-    close_id_set(&set);
+    ss_id_set_close(&set);
     return status;
 }
 
