@@ -1,7 +1,11 @@
 #include "store/name_column.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/memory.h"
+
+#define SHOWN_BYTES 200u /* of a name in a message */
 
 #define MALFORMED_NAME "a name is malformed"
 #define TOO_LONG "a name is longer than names can be"
@@ -31,6 +35,32 @@ sstore_status ss_check_names(bool has_names, const char *path, const sstore_name
     for (size_t i = 0; status == SSTORE_OK && i < count; i++)
         status = ss_check_name(&names[i], i, error);
     return status;
+}
+
+/* Make a name printable. */
+static void show(const uint8_t *name, size_t size, char shown[SHOWN_BYTES + 1])
+{
+    char text[SHOWN_BYTES + 1];
+    const size_t taken = ss_min_u64(size, SHOWN_BYTES);
+    memcpy(text, name, taken);
+    text[taken] = '\0';
+    ss_printable(text, shown, SHOWN_BYTES + 1);
+}
+
+sstore_status ss_fail_two_names(uint64_t id, const uint8_t *name, size_t size, const uint8_t *other, size_t other_size,
+                                ss_name_owner owner, sstore_error *error)
+{
+    char shown[SHOWN_BYTES + 1], other_shown[SHOWN_BYTES + 1];
+    show(name, size, shown);
+    show(other, other_size, other_shown);
+    const char *remedy = "";
+    if (owner == SS_NAME_STORED)
+        remedy = "; the second one is in the store, and stays until the id's records are removed and all segments "
+                 "compacted";
+    if (owner == SS_NAME_MERGED)
+        remedy = ", in two of the merged stores; if the ids of each begin with 0, set raise_ids";
+    return ss_fail_argument(error, "id %llu has two names: '%s' and '%s'%s", (unsigned long long)id, shown, other_shown,
+                            remedy);
 }
 
 /* ===== blocks ===== */

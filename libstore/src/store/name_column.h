@@ -19,6 +19,13 @@ sstore_status ss_check_name(const sstore_name *name, size_t index, sstore_error 
 sstore_status ss_check_names(bool has_names, const char *path, const sstore_name *names, size_t count,
                              sstore_error *error);
 
+/* Where the other name of an id is: also given, in the store that is added to, or in another merged store. */
+typedef enum ss_name_owner { SS_NAME_GIVEN, SS_NAME_STORED, SS_NAME_MERGED } ss_name_owner;
+
+/* Report that an id has two names. Returns ARGUMENT. */
+sstore_status ss_fail_two_names(uint64_t id, const uint8_t *name, size_t size, const uint8_t *other, size_t other_size,
+                                ss_name_owner owner, sstore_error *error);
+
 /* ===== in order ===== */
 
 /* Needs no directory. */

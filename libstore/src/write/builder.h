@@ -15,6 +15,7 @@
 #include "store/commit.h"
 #include "store/lookup.h"
 #include "write/id_conflicts.h"
+#include "write/id_of_name.h"
 #include "write/new_names.h"
 #include "write/segment_writer.h"
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "store/name_column.h"
 
 /* A name in memory has its size before it, in a spilled run also its id. */
 #define SIZE_BYTES 4u
@@ -11,33 +12,6 @@
 #define ENTRY_BYTES (2 * sizeof(ss_record)) /* of the order, for each name in memory */
 #define MIN_BUFFER_BYTES 4096u
 #define MAX_BUFFER_BYTES ((size_t)1 << 18)
-#define SHOWN_BYTES 200u /* of a name in a message */
-
-/* Make a name printable. */
-static void show(const uint8_t *name, size_t size, char shown[SHOWN_BYTES + 1])
-{
-    char text[SHOWN_BYTES + 1];
-    const size_t taken = ss_min_u64(size, SHOWN_BYTES);
-    memcpy(text, name, taken);
-    text[taken] = '\0';
-    ss_printable(text, shown, SHOWN_BYTES + 1);
-}
-
-sstore_status ss_fail_two_names(uint64_t id, const uint8_t *name, size_t size, const uint8_t *other, size_t other_size,
-                                ss_name_owner owner, sstore_error *error)
-{
-    char shown[SHOWN_BYTES + 1], other_shown[SHOWN_BYTES + 1];
-    show(name, size, shown);
-    show(other, other_size, other_shown);
-    const char *remedy = "";
-    if (owner == SS_NAME_STORED)
-        remedy = "; the second one is in the store, and stays until the id's records are removed and all segments "
-                 "compacted";
-    if (owner == SS_NAME_MERGED)
-        remedy = ", in two of the merged stores; if the ids of each begin with 0, set raise_ids";
-    return ss_fail_argument(error, "id %llu has two names: '%s' and '%s'%s", (unsigned long long)id, shown, other_shown,
-                            remedy);
-}
 
 void ss_name_runs_init(ss_name_runs *runs, uint64_t max_bytes, const ss_dir *tmp_dir)
 {

@@ -66,11 +66,4 @@ void ss_name_run_reader_close(ss_name_run_reader *reader);
 /* Go to the next name; *more_out is false at the end. Ids ascend strictly. IO, MEMORY. */
 sstore_status ss_name_run_reader_next(ss_name_run_reader *reader, bool *more_out, sstore_error *error);
 
-/* Where the other name of an id is: also given, in the store that is added to, or in another merged store. */
-typedef enum ss_name_owner { SS_NAME_GIVEN, SS_NAME_STORED, SS_NAME_MERGED } ss_name_owner;
-
-/* Report that an id has two names. Returns ARGUMENT. */
-sstore_status ss_fail_two_names(uint64_t id, const uint8_t *name, size_t size, const uint8_t *other, size_t other_size,
-                                ss_name_owner owner, sstore_error *error);
-
 #endif

@@ -49,11 +49,3 @@ sstore_status ss_new_names_next(ss_new_names *names, const uint64_t **fingerprin
     ss_words_copy(names->hash, item, HASH_WORDS);
     return SSTORE_OK;
 }
-
-int ss_named_ids_note(void *context, const sstore_match *record)
-{
-    ss_named_id *named = (ss_named_id *)context + record->query_index;
-    if (!named->is_found || record->id < named->id)
-        *named = (ss_named_id){.is_found = true, .id = record->id};
-    return 0;
-}

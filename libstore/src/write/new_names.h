@@ -34,13 +34,4 @@ sstore_status ss_new_names_finish(ss_new_names *names, ss_progress *progress, ss
  * more. IO, MEMORY. */
 sstore_status ss_new_names_next(ss_new_names *names, const uint64_t **fingerprint_out, sstore_error *error);
 
-/* The id that records have a name by. */
-typedef struct ss_named_id {
-    bool is_found;
-    uint64_t id; /* the smallest one */
-} ss_named_id;
-
-/* Note the id of a record of one of the names that were looked up; `context` is an array of ss_named_id, one a name. */
-int ss_named_ids_note(void *context, const sstore_match *record);
-
 #endif

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "store/name_column.h"
 
 #define FIRST_ENTRIES 64u
 #define FIRST_BYTES 1024u

@@ -5,8 +5,8 @@
 #ifndef SS_WAITING_NAMES_H
 #define SS_WAITING_NAMES_H
 
+#include "write/id_of_name.h"
 #include "write/name_runs.h"
-#include "write/new_names.h"
 
 /* An id with its name, whose bytes ids of the same name share. */
 typedef struct ss_waiting_name {
