@@ -51,7 +51,7 @@ struct sstore_builder {
     uint64_t next_id, base_next_id; /* now, and before the first record */
     ss_id_conflicts conflicts;      /* of given ids */
     ss_name_runs names;             /* of a store with names: those that were given */
-    uint64_t names_bytes;           /* of memory, for them, and again for the next ones */
+    uint64_t name_memory_bytes;     /* the memory limit of `names`, and again of the next ones */
     ss_new_names new_names;         /* records without ids, by their names */
     sstore_remover *replaced;       /* finds the records that the added ones replace; NULL: they replace none */
     uint64_t expected_max_id;

@@ -111,7 +111,7 @@ static sstore_status add_new_name(sstore_builder *builder, const uint64_t *finge
     const uint64_t number = builder->next_id++;
     sstore_status status = SSTORE_OK;
     if (builder->new_names.items == NULL)
-        status = ss_new_names_open(&builder->new_names, builder->spec.words, builder->names_bytes,
+        status = ss_new_names_open(&builder->new_names, builder->spec.words, builder->name_memory_bytes,
                                    builder->spec.tmp_dir, error);
     if (status == SSTORE_OK)
         status = ss_new_names_add(&builder->new_names, name, number, fingerprint, error);

@@ -227,9 +227,9 @@ sstore_status ss_builder_prepare(sstore_builder *builder, const sstore_write_opt
     builder->reserved_bytes = reserved_bytes;
     builder->max_reserved_bytes = limit_bytes >= ENFORCED_MEMORY_BYTES ? limit_bytes / 2 : UINT64_MAX;
     if (spec->has_names)
-        builder->names_bytes = limit_bytes / NAMES_SHARE;
-    ss_name_runs_init(&builder->names, builder->names_bytes, spec->tmp_dir);
-    const uint64_t taken = 2 * builder->names_bytes + (builder->names_bytes > 0 ? NAME_WRITER_BYTES : 0);
+        builder->name_memory_bytes = limit_bytes / NAMES_SHARE;
+    ss_name_runs_init(&builder->names, builder->name_memory_bytes, spec->tmp_dir);
+    const uint64_t taken = 2 * builder->name_memory_bytes + (builder->name_memory_bytes > 0 ? NAME_WRITER_BYTES : 0);
     spec->memory = ss_build_memory_divide(ss_remaining_memory(limit_bytes, reserved_bytes + taken), options->threads,
                                           spec->words, spec->has_ids, spec->block_bytes);
     uint64_t pool_bytes = spec->memory.sorter_bytes;

@@ -387,11 +387,11 @@ static sstore_status find_clusters(sstore_keeper *self, sstore_error *error)
 /* ----- from items in one order to items in another ----- */
 
 /* Takes an item of three words, and adds to the items of the next order. */
-typedef sstore_status (*ss_turn_fn)(sstore_keeper *self, const uint64_t *item, ss_sorted_items *next, void *context,
-                                    sstore_error *error);
+typedef sstore_status (*turn_fn)(sstore_keeper *self, const uint64_t *item, ss_sorted_items *next, void *context,
+                                 sstore_error *error);
 
 /* Put each item that was dropped through `turn`, in ascending order, and sort what it adds instead. */
-static sstore_status turn_dropped(sstore_keeper *self, ss_turn_fn turn, void *context, sstore_error *error)
+static sstore_status turn_dropped(sstore_keeper *self, turn_fn turn, void *context, sstore_error *error)
 {
     ss_sorted_items *next = NULL;
     ss_item_reader reader = {.from = NULL};

@@ -26,8 +26,8 @@ typedef struct ss_name_merge {
     ss_name_input *inputs;
     size_t heap_count;
     size_t *heap;        /* of inputs that have a name, the smallest id first */
-    bool has_name;       /* there is a current one: */
-    const sstore *store; /* it is of; NULL: it is an added one */
+    bool has_name;       /* the members below are those of the current name */
+    const sstore *store; /* NULL: the name is added */
     uint64_t id;
     uint8_t *name;
     size_t size;
