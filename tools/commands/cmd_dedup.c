@@ -219,7 +219,7 @@ static int open_store(dedup_job *job)
     int code = store_open(args->against, NULL, &job->against, &metadata);
     if (code != EXIT_DONE)
         return code;
-    code = stored_names_open(&job->stored, job->against, args->against, false, &job->stored_or_none);
+    code = stored_names_open(&job->against_names, job->against, args->against, false, &job->against_named);
     if (code == EXIT_DONE && args->update != NULL && metadata.has_names)
         code = want_names(job);
     if (code != EXIT_DONE)
@@ -259,7 +259,7 @@ static void close_job(dedup_job *job)
 {
     sstore_keeper_free(job->keeper);
     sstore_iterator_free(job->dropped);
-    stored_names_close(&job->stored);
+    stored_names_close(&job->against_names);
     sstore_close(job->against);
     document_names_close(&job->names);
     FILE *const files[] = {job->store_drops, job->left_outs, job->fingerprints};

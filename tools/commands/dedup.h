@@ -59,7 +59,7 @@ typedef struct dedup_job {
 
     sstore *against; /* or NULL */
     bool against_has_ids, makes_store, adds_names;
-    stored_names stored, *stored_or_none;         /* the names of its records; NULL: it has none */
+    stored_names against_names, *against_named;   /* of its records; named: NULL, or these names */
     uint32_t distance;                            /* known if there is a store, or one was given */
     sstore_keeper *keeper;                        /* NULL: there was no document */
     document_names names;                         /* if they are wanted */
@@ -71,7 +71,7 @@ typedef struct dedup_job {
 } dedup_job;
 
 /* Are names of documents wanted? */
-static inline bool dedup_has_names(const dedup_arguments *args)
+static inline bool dedup_wants_names(const dedup_arguments *args)
 {
     return args->removed != NULL || args->dry_run || args->text.form.unit == DOCUMENT_FILES || args->max_group > 0;
 }

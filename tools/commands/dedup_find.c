@@ -205,7 +205,7 @@ static int take_documents(dedup_job *job, const document_worker *worker, const u
         const store_drop stored = {doc->number, matches->ids[at], matches->distances[at]};
         const fate found = find_fate(job, doc, fingerprint, stored.distance);
         job->document_count++;
-        if (dedup_has_names(job->args))
+        if (dedup_wants_names(job->args))
             code = document_names_add(&job->names, doc, job->work.reader.form.id_key != NULL);
         if (code == EXIT_DONE)
             code = take_document(job, doc, found, fingerprint, &stored);
@@ -327,13 +327,13 @@ static int read_all(dedup_job *job)
 
 static int open_files(dedup_job *job)
 {
-    const bool has_names = dedup_has_names(job->args);
+    const bool has_names = dedup_wants_names(job->args);
     int code = has_names ? document_names_open(&job->names, &job->folder) : EXIT_DONE;
-    job->store_drops = code == EXIT_DONE ? work_folder_file(&job->folder) : NULL;
-    job->left_outs = job->store_drops != NULL ? work_folder_file(&job->folder) : NULL;
+    job->store_drops = code == EXIT_DONE ? work_folder_create_unnamed(&job->folder) : NULL;
+    job->left_outs = job->store_drops != NULL ? work_folder_create_unnamed(&job->folder) : NULL;
     if (job->left_outs == NULL)
         return EXIT_FAILED;
-    if (job->args->update != NULL && (job->fingerprints = work_folder_file(&job->folder)) == NULL)
+    if (job->args->update != NULL && (job->fingerprints = work_folder_create_unnamed(&job->folder)) == NULL)
         return EXIT_FAILED;
     return EXIT_DONE;
 }
@@ -342,7 +342,7 @@ static int open_files(dedup_job *job)
 static int end_reading(dedup_job *job)
 {
     int code = job->keeper != NULL ? skip_to(job, job->work.reader.next_id) : EXIT_DONE;
-    if (code == EXIT_DONE && dedup_has_names(job->args))
+    if (code == EXIT_DONE && dedup_wants_names(job->args))
         code = document_names_end(&job->names);
     return code;
 }

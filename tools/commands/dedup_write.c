@@ -129,9 +129,9 @@ static bool print_stored(dedup_job *job, FILE *to, uint64_t id)
 {
     if (!print_name(to, job->args->against))
         return false;
-    if (job->stored_or_none == NULL)
+    if (job->against_named == NULL)
         return !job->against_has_ids || fprintf(to, ":%" PRIu64, id) > 0;
-    const printed_name name = stored_names_find(job->stored_or_none, id);
+    const printed_name name = stored_names_find(job->against_named, id);
     return name.text != NULL && fprintf(to, ":%s", name.text) > 0;
 }
 
@@ -159,8 +159,9 @@ static int list_removed(const writer *self, uint64_t number, const drop *why)
 {
     if (self->removed == NULL || why->kind == DROP_LEFT_OUT || print_removed(self, self->removed, number, why))
         return EXIT_DONE;
-    return self->job->stored.code != EXIT_DONE ? self->job->stored.code
-                                               : message_errno(self->job->args->removed, "cannot write the file");
+    return self->job->against_names.code != EXIT_DONE
+               ? self->job->against_names.code
+               : message_errno(self->job->args->removed, "cannot write the file");
 }
 
 static int open_removed(writer *self)

@@ -9,8 +9,8 @@
 
 int document_names_open(document_names *self, const work_folder *folder)
 {
-    self->names = work_folder_file(folder);
-    self->ends = self->names != NULL ? work_folder_file(folder) : NULL;
+    self->names = work_folder_create_unnamed(folder);
+    self->ends = self->names != NULL ? work_folder_create_unnamed(folder) : NULL;
     return self->ends != NULL ? EXIT_DONE : EXIT_FAILED;
 }
 

@@ -37,7 +37,7 @@ static int copy_input(reread_input *self, const work_folder *folder)
     if (buffer == NULL)
         return message_print("out of memory");
     self->is_copy = true;
-    self->path = work_folder_name(folder, &to);
+    self->path = work_folder_create_file(folder, &to);
     int code = self->path != NULL ? input_file_open(&from, self->operand) : EXIT_FAILED;
     if (code == EXIT_DONE) {
         code = copy_bytes(&from, self->operand, to, buffer);

@@ -26,8 +26,8 @@ typedef enum header_mode {
 
 /* What the lines of matches and counts have behind their usual columns, and objects as further members. */
 typedef struct output_notes {
-    const uint64_t *query_id; /* the id of the query; NULL: not this column, */
-    printed_name query_name;  /* as here: its name */
+    const uint64_t *query_id; /* the id of the query; NULL: not this column */
+    printed_name query_name;  /* the name of the query; without a text: not this column */
     const char *store;        /* the store that has the match, escaped; or NULL */
     uint64_t query_count;     /* the queries of a group that are near the record; or 0 */
 } output_notes;

@@ -95,7 +95,7 @@ int work_folder_open(work_folder *self, const char *parent)
     return EXIT_DONE;
 }
 
-char *work_folder_name(const work_folder *self, int *fd_out)
+char *work_folder_create_file(const work_folder *self, int *fd_out)
 {
     char *path = malloc(strlen(self->path) + sizeof FILE_NAME);
     *fd_out = -1;
@@ -112,10 +112,10 @@ char *work_folder_name(const work_folder *self, int *fd_out)
     return NULL;
 }
 
-FILE *work_folder_file(const work_folder *self)
+FILE *work_folder_create_unnamed(const work_folder *self)
 {
     int fd;
-    char *path = work_folder_name(self, &fd);
+    char *path = work_folder_create_file(self, &fd);
     FILE *file = path != NULL ? fdopen(fd, "w+") : NULL;
     if (path != NULL)
         (void)unlink(path);

@@ -19,11 +19,11 @@ int work_folder_open(work_folder *self, const char *parent);
 
 /* A file in it, open for writing; *fd_out is to be closed, and the path to be freed. NULL: the failure has been
  * reported. */
-char *work_folder_name(const work_folder *self, int *fd_out);
+char *work_folder_create_file(const work_folder *self, int *fd_out);
 
 /* A file without a name in it, to be written and read, which nobody else can open. NULL: the failure has been
  * reported. */
-FILE *work_folder_file(const work_folder *self);
+FILE *work_folder_create_unnamed(const work_folder *self);
 
 /* Remove the folder with all that is in it. A zeroed one is allowed. */
 void work_folder_close(work_folder *self);

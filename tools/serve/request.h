@@ -71,15 +71,15 @@ typedef struct request {
 
     /* Set by request_read(), see request_read.h: */
     uint32_t bits, words;              /* of a fingerprint; bits: without the zeros that fill the last word */
-    uint64_t *fingerprints;            /* NULL: none were given, */
-    uint64_t *ids;                     /* as here, */
-    sstore_name *names;                /* and here. A key that is an id may also be a name: the store decides */
+    uint64_t *fingerprints;            /* NULL: none were given */
+    uint64_t *ids;                     /* NULL: none were given */
+    sstore_name *names;                /* NULL: none were given. A key may be an id and a name: the store decides */
     unsigned members;                  /* of records in JSON: what the first one has */
     size_t count;                      /* of the rows that are not skipped */
     skipped_rows skipped;              /* malformed ones */
-    uint64_t single[SSTORE_MAX_WORDS]; /* the room of a single fingerprint, */
-    uint64_t single_id;                /* and of a single id, */
-    sstore_name single_name;           /* or name */
+    uint64_t single[SSTORE_MAX_WORDS]; /* the room of a single fingerprint */
+    uint64_t single_id;                /* the room of a single id */
+    sstore_name single_name;           /* the room of a single name */
     char *name_texts;                  /* of all names of a body */
     size_t name_bytes;
     uint64_t *own_ids;            /* of the records that are the queries, or that have the names of queries */
