@@ -118,7 +118,8 @@ def test_minhash() -> None:
             [COMMAND, "fingerprint", "--hash", "minhash", "--recipe", *options], capture_output=True, text=True
         )
         assert sstore.text_recipe(**{"hash": "minhash", **arguments}) == recipe.stdout.rstrip()
-    masked: Any = sstore.minhash(["a b", None], nulls="mask")
+    with_null: Any = ["a b", None]
+    masked: Any = sstore.minhash(with_null, nulls="mask")
     assert masked.mask.tolist() == [[False] * 4, [True] * 4]
     words = "the quick brown fox jumps over the lazy dog".split()
     pairs = [f"{left} {right}" for left, right in zip(words, words[1:])]

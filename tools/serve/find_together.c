@@ -151,33 +151,43 @@ static query_set choose_next(const together *self, const query_set *all, uint32_
     return chosen;
 }
 
+/* Find the smallest distance of each query, and then take all matches at each of these. `room` is for all queries. */
+static sstore_status take_by_distance(together *self, const query_set *all, chosen_queries *room, sstore_error *error)
+{
+    memset(self->distances, 0xff, all->count * sizeof *self->distances);
+    self->counts_all = false;
+    sstore_status status = merge_matches(self, all, UINT32_MAX, 1, take_distance, error);
+    self->counts_all = true;
+    for (uint32_t distance = UINT32_MAX; status == SSTORE_OK;) {
+        const query_set chosen = choose_next(self, all, &distance, room);
+        if (chosen.count == 0)
+            break;
+        status = merge_matches(self, &chosen, distance, self->list->max + 1, take_match, error);
+    }
+    return status;
+}
+
 /* Take all matches of some queries at their smallest distances, those of one distance together. */
 static sstore_status take_nearest(together *self, const query_set *all, sstore_error *error)
 {
     const size_t count = all->count + 1, words = self->req->words;
     uint64_t *memory = malloc(count * (words + 2) * sizeof *memory);
-    chosen_queries room = {.fingerprints = memory, .places = malloc(count * sizeof *room.places)};
-    sstore_status status = SSTORE_OK;
-    self->distances = malloc(count * sizeof *self->distances);
-    if (memory == NULL || room.places == NULL || self->distances == NULL) {
+    size_t *places = malloc(count * sizeof *places);
+    uint32_t *distances = malloc(count * sizeof *distances);
+    sstore_status status;
+    if (memory == NULL || places == NULL || distances == NULL) {
         status = error_no_memory(error);
     } else {
-        room.excluded_ids = memory + count * words;
-        room.groups = room.excluded_ids + count;
-        memset(self->distances, 0xff, all->count * sizeof *self->distances);
-        self->counts_all = false;
-        status = merge_matches(self, all, UINT32_MAX, 1, take_distance, error);
-    }
-    self->counts_all = true;
-    for (uint32_t distance = UINT32_MAX; status == SSTORE_OK;) {
-        const query_set chosen = choose_next(self, all, &distance, &room);
-        if (chosen.count == 0)
-            break;
-        status = merge_matches(self, &chosen, distance, self->list->max + 1, take_match, error);
+        chosen_queries room = {.fingerprints = memory,
+                               .excluded_ids = memory + count * words,
+                               .groups = memory + count * (words + 1),
+                               .places = places};
+        self->distances = distances;
+        status = take_by_distance(self, all, &room, error);
     }
     free(memory);
-    free(room.places);
-    free(self->distances);
+    free(places);
+    free(distances);
     return status;
 }
 

@@ -188,28 +188,23 @@ void ss_minhash_free(ss_minhash *self)
 
 #define MAX_OCCURRENCES 16777216.0 /* of a feature */
 
-/* Begin a sketch of its own, to be ended with end(). */
-static sstore_status begin(uint32_t bits, ss_minhash **made_out, sstore_error *error)
+/* Begin a sketch, to be ended with end() also after a failure. */
+static sstore_status begin(ss_minhash *made, uint32_t bits, sstore_error *error)
 {
-    *made_out = NULL;
+    made->elements = NULL;
+    made->capacity = 0;
     if (!ss_minhash_has_bits(bits))
         return ss_fail_argument(error, "a MinHash has a multiple of 64 bits up to %u, not %u", SS_MINHASH_BITS, bits);
-    ss_minhash *made = ss_alloc(1, sizeof *made);
-    if (made == NULL)
-        return ss_fail_memory(error, sizeof *made);
     ss_minhash_begin(made, bits);
-    *made_out = made;
     return SSTORE_OK;
 }
 
-/* Make the sketch, unless an earlier step failed, and free `made`, which may be NULL. */
+/* Make the sketch, unless an earlier step failed. */
 static sstore_status end(ss_minhash *made, sstore_status status, uint64_t *words_out)
 {
     if (status == SSTORE_OK)
         ss_minhash_finish(made, words_out);
-    if (made != NULL)
-        ss_minhash_free(made);
-    ss_free(made);
+    ss_minhash_free(made);
     return status;
 }
 
@@ -224,33 +219,33 @@ static sstore_status add_weighted(ss_minhash *made, uint64_t hash, size_t index,
 sstore_status sstore_minhash(const sstore_feature *features, size_t count, uint32_t fingerprint_bits,
                              uint64_t *fingerprint_out, sstore_error *error)
 {
-    ss_minhash *made;
+    ss_minhash made; /* some 8 KiB */
     if ((features == NULL && count > 0) || fingerprint_out == NULL)
         return ss_fail_argument(error, "features and fingerprint_out must not be NULL");
-    sstore_status status = begin(fingerprint_bits, &made, error);
+    sstore_status status = begin(&made, fingerprint_bits, error);
     for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
         const sstore_feature *feature = &features[i];
         if (feature->data == NULL && feature->size > 0)
             status = ss_fail_argument(error, "feature %zu has a size but no data", i);
         else
-            status = add_weighted(made, ss_hash64(feature->size > 0 ? feature->data : "", feature->size), i,
+            status = add_weighted(&made, ss_hash64(feature->size > 0 ? feature->data : "", feature->size), i,
                                   feature->weight, error);
     }
-    return end(made, status, fingerprint_out);
+    return end(&made, status, fingerprint_out);
 }
 
 sstore_status sstore_minhash_hashes(const uint64_t *hashes, const double *weights, size_t count,
                                     uint32_t fingerprint_bits, uint64_t *fingerprint_out, sstore_error *error)
 {
-    ss_minhash *made;
+    ss_minhash made; /* some 8 KiB */
     if ((hashes == NULL && count > 0) || fingerprint_out == NULL)
         return ss_fail_argument(error, "hashes and fingerprint_out must not be NULL");
-    sstore_status status = begin(fingerprint_bits, &made, error);
+    sstore_status status = begin(&made, fingerprint_bits, error);
     if (status == SSTORE_OK && weights == NULL)
-        status = ss_minhash_add(made, hashes, count, error);
+        status = ss_minhash_add(&made, hashes, count, error);
     for (size_t i = 0; status == SSTORE_OK && weights != NULL && i < count; i++)
-        status = add_weighted(made, hashes[i], i, weights[i], error);
-    return end(made, status, fingerprint_out);
+        status = add_weighted(&made, hashes[i], i, weights[i], error);
+    return end(&made, status, fingerprint_out);
 }
 
 /* ----- similarity ----- */

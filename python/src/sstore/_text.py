@@ -71,7 +71,7 @@ def _width(bits: int, hash: Hash) -> int:
     return bits or _DEFAULT_BITS[hash]
 
 
-def _simhash_width(bits: int, hash: SimhashHash) -> int:
+def _simhash_width(bits: int, hash: Hash) -> int:
     if hash == "minhash":
         raise ArgumentError("hash: expected xxh3 or java128, found 'minhash': minhash() makes MinHashes")
     return _width(bits, hash)

@@ -496,8 +496,10 @@ def deduplicate(
     def losers(group: pa.Table) -> pa.Table:
         group = _in_order(group, value, own_id, descending)
         if strict:
-            drops = _tasks.strict_drops([(_column(group, "fingerprint"), np.arange(len(group)))], distance)
-            return group.select(["id", _CLUSTER]).take(pa.array(np.concatenate([np.zeros(0, np.int64), *drops])))
+            drops = _tasks.strict_drops(
+                [(_column(group, "fingerprint"), np.arange(len(group), dtype=np.uint64))], distance
+            )
+            return group.select(["id", _CLUSTER]).take(pa.array(np.concatenate([np.zeros(0, np.uint64), *drops])))
         cluster = _column(group, _CLUSTER)
         is_first = np.ones(len(cluster), np.bool_)
         is_first[1:] = cluster[1:] != cluster[:-1]
