@@ -191,12 +191,11 @@ void ss_minhash_free(ss_minhash *self)
 /* Begin a sketch, to be ended with end() also after a failure. */
 static sstore_status begin(ss_minhash *made, uint32_t bits, sstore_error *error)
 {
-    made->elements = NULL;
-    made->capacity = 0;
-    if (!ss_minhash_has_bits(bits))
-        return ss_fail_argument(error, "a MinHash has a multiple of 64 bits up to %u, not %u", SS_MINHASH_BITS, bits);
-    ss_minhash_begin(made, bits);
-    return SSTORE_OK;
+    *made = (ss_minhash){.elements = NULL};
+    ss_minhash_begin(made, ss_minhash_has_bits(bits) ? bits : SS_MINHASH_BITS);
+    return ss_minhash_has_bits(bits)
+               ? SSTORE_OK
+               : ss_fail_argument(error, "a MinHash has a multiple of 64 bits up to %u, not %u", SS_MINHASH_BITS, bits);
 }
 
 /* Make the sketch, unless an earlier step failed. */
