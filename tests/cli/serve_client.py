@@ -1411,7 +1411,8 @@ def printed(texts, *options):
 def test_texts():
     """The service makes the fingerprints that the command makes with the options of the store's recipe."""
     words = [f"w{number}" for number in range(50)] + ["\u00c9clair", "\u6211\u4eec\u90fd\u7231"]
-    for options, bits in [([], 64), (["--shingle", "2", "--bits", "128"], 128), (["--features", "chars"], 64)]:
+    for options, bits in [(["--hash", "minhash", "--bits", "320"], 320), ([], 64),
+                          (["--shingle", "2", "--bits", "128"], 128), (["--features", "chars"], 64)]:
         texts = [" ".join(RANDOM.choices(words, k=RANDOM.randint(3, 30))) for _ in range(100)]
         lines, records = printed(texts, *options)
         sstore("build", "--quiet", "--force", "texts.store", input=lines)
@@ -1446,6 +1447,12 @@ def test_texts():
     build("no_texts.store", [(1, 1)])
     with Service("no_texts.store") as service:
         assert "no recipe of texts" in service.get("/v1/query?text=a", status=400)["error"]
+    for recipe_bits, bits in [(1024, 64), (64, 128)]:  # a recipe is any text: it need not be that of the fingerprints
+        recipe = sstore("fingerprint", "--recipe", "--hash", "minhash", "--bits", recipe_bits).stdout.rstrip()
+        sstore("build", "--quiet", "--force", "--recipe", recipe, "wrong.store", input="a" * (bits // 4) + "\n")
+        with Service("wrong.store") as service:
+            assert f"{recipe_bits} bits" in service.post("/v1/query", {"texts": ["a b"] * 50}, status=400)["error"]
+            assert f"{recipe_bits} bits" in service.get("/v1/query?text=a", status=400)["error"]
     with Service("texts.store", "no_texts.store") as service:
         assert "different recipes" in service.post("/v1/query", {"texts": ["a"]}, status=400)["error"]
 

@@ -1,10 +1,11 @@
 #include "serve/request_text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void text_rules_add(text_rules *self, const char *recipe)
+void text_rules_add(text_rules *self, const char *recipe, uint32_t bits)
 {
     if (!self->has_store) {
         self->has_store = true;
@@ -13,6 +14,12 @@ void text_rules_add(text_rules *self, const char *recipe)
     } else if (strcmp(recipe, self->recipe) != 0) {
         self->are_known = false;
         (void)snprintf(self->error.message, sizeof self->error.message, "its stores have different recipes");
+    }
+    if (self->are_known && self->options.fingerprint_bits != bits) {
+        self->are_known = false;
+        (void)snprintf(self->error.message, sizeof self->error.message,
+                       "a recipe is of %" PRIu32 " bits, and the fingerprints of that store have %" PRIu32,
+                       self->options.fingerprint_bits, bits);
     }
 }
 

@@ -17,8 +17,9 @@ typedef struct text_rules {
     sstore_error error; /* why they are not known */
 } text_rules;
 
-/* Follow the recipe of a store, "" if it has none. All stores must have the same one. */
-void text_rules_add(text_rules *self, const char *recipe);
+/* Follow the recipe of a store with fingerprints of so many bits, "" if it has none. All stores must have the same
+ * recipe, and the bits that it tells: a store can have any text as its recipe. */
+void text_rules_add(text_rules *self, const char *recipe, uint32_t bits);
 
 /* Makes fingerprints of one request. Begin with its rules alone. */
 typedef struct text_reader {

@@ -39,7 +39,8 @@ static int take_recipe(service *self, uint32_t index)
     store_use use;
     if (served_store_acquire(self->stores[index], false, &use, &error) != SSTORE_OK)
         return message_error(&error);
-    text_rules_add(&self->texts, store_use_statistics(&use)->recipe);
+    const sstore_statistics *statistics = store_use_statistics(&use);
+    text_rules_add(&self->texts, statistics->recipe, statistics->fingerprint_bits);
     served_store_release(self->stores[index], &use);
     return EXIT_DONE;
 }
