@@ -48,9 +48,10 @@ typedef struct sstore_join_options {
  * With 64 bits, the fingerprints are sorted distance + 1 times, each time by other bits, and compared if these are
  * equal. The store's own tables are not used, so any distance is possible. Items that do not fit in memory are spilled:
  * up to about 16 bytes a fingerprint, and 40 a pair. At most 4 file descriptors are used. All pairs are found before
- * this call returns. With several words it is the same for one store: fingerprints are compared if they are equal, or
- * nearly, in some bits of a word. Of two stores, each left fingerprint is a query of the right store;
- * sstore_iterator_next() finds the pairs, and nothing is spilled.
+ * this call returns. With n words, n > 1, it is the same for one store: fingerprints are compared if they are equal, or
+ * nearly, in some bits of a word, and items take up to 8 (n + 2) bytes a fingerprint and 8 (n + 5) a pair, in some
+ * 8 files. Of two stores, each left fingerprint is a query of the right store; sstore_iterator_next() finds the pairs,
+ * and nothing is spilled.
  * Errors: ARGUMENT, RECIPE, MEMORY, IO, DAMAGED, NOT_FOUND (no tmp_dir). Source: the paper, section 3.1.
  */
 SSTORE_API sstore_status sstore_iterate_pairs(const sstore *left, const sstore *right,

@@ -323,7 +323,7 @@ static bool reads(const char *body, request *read)
     static text_rules texts;
     const request_stores stores = {.names = &names, .bits = 64, .texts = &texts};
     reply answer = {.status = 0};
-    text_rules_add(&texts, "none");
+    text_rules_add(&texts, "none", 64);
     *read = (request){.route = ROUTE_QUERY, .method = METHOD_POST};
     const bool is_read = request_read(read, body, strlen(body), &stores, &answer);
     assert_true(is_read || answer.status == REPLY_BAD_REQUEST);

@@ -7,9 +7,9 @@
 #include "join/record_reader.h"
 #include "join/row_join.h"
 
-/* Fractions of a call's work, by measurement (bench/README.md). */
-#define FOUND_FRACTION 0.8
-#define IDENTIFIED_FRACTION 0.9
+/* Fractions of a call's work, measured with a million fingerprints of 256 bits, k = 12 to 43. */
+#define FOUND_FRACTION 0.88
+#define IDENTIFIED_FRACTION 0.98
 
 #define NUMBERS_WORDS 2u    /* of an item (second number, first number) */
 #define ITEM_HEAD 3u        /* words of an item before the fingerprint: first number, second number, id of the second */
