@@ -114,6 +114,29 @@ static inline ss_u128 ss_hash128(const void *data, size_t size)
     return (ss_u128){.low = hash.low64, .high = hash.high64};
 }
 
+/* ----- in memory: with a seed that nobody knows beforehand -----
+ *
+ * Anybody can make texts and numbers whose XXH3 with seed 0 agree. Where that would cost time, or be taken for equality,
+ * they are hashed with a seed. */
+
+/* A seed: the addresses of objects in memory are random. */
+static inline uint64_t ss_make_seed(const void *object, const void *other)
+{
+    const uint64_t addresses[2] = {(uintptr_t)object, (uintptr_t)other};
+    return ss_hash64(addresses, sizeof addresses);
+}
+
+static inline uint64_t ss_seeded_hash64(const void *data, size_t size, uint64_t seed)
+{
+    return XXH3_64bits_withSeed(data, size, seed);
+}
+
+static inline ss_u128 ss_seeded_hash128(const void *data, size_t size, uint64_t seed)
+{
+    XXH128_hash_t hash = XXH3_128bits_withSeed(data, size, seed);
+    return (ss_u128){.low = hash.low64, .high = hash.high64};
+}
+
 static inline bool ss_u128_equal(ss_u128 a, ss_u128 b)
 {
     return a.low == b.low && a.high == b.high;

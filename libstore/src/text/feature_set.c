@@ -9,11 +9,10 @@
 #define FIRST_CAPACITY 256u
 
 /* Words can be chosen so that their hashes agree in any bits, and then would all want one slot. So the slot is told by
- * the product with a factor that nobody knows beforehand: the addresses of memory are random. */
+ * the product with a factor that nobody knows beforehand. */
 static uint64_t make_factor(const ss_feature_set *self, const void *memory)
 {
-    const uint64_t addresses[2] = {(uintptr_t)self, (uintptr_t)memory};
-    return ss_hash64(addresses, sizeof addresses) | 1;
+    return ss_make_seed(self, memory) | 1;
 }
 
 static inline size_t home_of(const ss_feature_set *self, uint64_t hash)

@@ -10,7 +10,10 @@ sstore_status ss_new_names_open(ss_new_names *names, uint32_t words, uint64_t me
                                 sstore_error *error)
 {
     *names = (ss_new_names){.words = words};
-    return ss_sorted_items_create(HEAD_WORDS + words, memory_bytes, tmp_dir, &names->items, error);
+    const sstore_status status = ss_sorted_items_create(HEAD_WORDS + words, memory_bytes, tmp_dir, &names->items,
+                                                        error);
+    names->seed = ss_make_seed(names, names->items);
+    return status;
 }
 
 void ss_new_names_close(ss_new_names *names)
@@ -23,7 +26,7 @@ void ss_new_names_close(ss_new_names *names)
 sstore_status ss_new_names_add(ss_new_names *names, const sstore_name *name, uint64_t number,
                                const uint64_t *fingerprint, sstore_error *error)
 {
-    const ss_u128 hash = ss_hash128(name->bytes, name->size);
+    const ss_u128 hash = ss_seeded_hash128(name->bytes, name->size, names->seed);
     uint64_t item[HEAD_WORDS + SSTORE_MAX_WORDS] = {hash.high, hash.low, number};
     ss_words_copy(item + HEAD_WORDS, fingerprint, names->words);
     return ss_sorted_items_add(names->items, item, error);

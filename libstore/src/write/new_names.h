@@ -3,6 +3,7 @@
  * of the first of them. So they wait until all are there, sorted by name and number.
  *
  * Names are compared by their 128-bit hashes: among a billion names, two of one hash have a probability of 10^-21.
+ * Nobody can make two, without the seed.
  */
 #ifndef SS_NEW_NAMES_H
 #define SS_NEW_NAMES_H
@@ -12,6 +13,7 @@
 /* Zeroed at first. */
 typedef struct ss_new_names {
     uint32_t words;         /* of a fingerprint */
+    uint64_t seed;          /* of the hashes */
     ss_sorted_items *items; /* the hash, in two words, the number, and the fingerprint */
     ss_item_reader reader;  /* once all are there */
     uint64_t hash[2], id;   /* of the current record */
