@@ -374,6 +374,112 @@ static void test_names_of_equal_hash(void **state)
     free_many(&made);
 }
 
+/* ----- names that were made to have one hash ----- */
+
+#define COLLIDING 8000u
+
+static int compare_texts(const void *left, const void *right)
+{
+    return memcmp(left, right, 16);
+}
+
+/* Make different names of 16 bytes, whose hashes agree. */
+static many make_colliding(rng *random)
+{
+    uint64_t ids[2 * COLLIDING];
+    many made = {.fingerprints = malloc(COLLIDING * sizeof(uint64_t))};
+    for (uint64_t i = 0; i < 2 * COLLIDING; i++)
+        ids[i] = i;
+    made.names = id_names(NAMES_COLLIDING, run_seed, ids, 2 * COLLIDING);
+    char(*texts)[16] = (void *)(uintptr_t)made.names[0].bytes; /* they lie one after the other */
+    qsort(texts, 2 * COLLIDING, sizeof *texts, compare_texts);
+    size_t count = 0;
+    for (size_t i = 0; count < COLLIDING; i++) {
+        assert_true(i < 2 * COLLIDING);
+        if (i > 0 && memcmp(texts[i], texts[i - 1], sizeof *texts) == 0)
+            continue;
+        made.fingerprints[count] = rng_next(random);
+        made.names[count++] = (sstore_name){.bytes = texts[i], .size = sizeof *texts};
+    }
+    return made;
+}
+
+/* What was found of names that were each asked for twice. */
+typedef struct found_names {
+    const many *made;
+    uint8_t counts[2 * COLLIDING];
+} found_names;
+
+static int take_found(void *context, const sstore_match *record)
+{
+    found_names *self = context;
+    const uint64_t index = record->query_index % COLLIDING;
+    assert_int_equal(record->id, index);
+    assert_int_equal(*record->fingerprint, self->made->fingerprints[index]);
+    self->counts[record->query_index]++;
+    return 0;
+}
+
+/* Names are looked up together, so that blocks with names of one hash are not read once for each of them. */
+static void check_colliding(const char *path, const many *made)
+{
+    enum { ASKED = 2 * COLLIDING };
+    found_names found = {.made = made};
+    sstore_error error;
+    sstore_name *asked = malloc(ASKED * sizeof *asked);
+    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    sstore_cursor *cursor = store_must_cursor(store);
+    for (size_t i = 0; i < ASKED; i++)
+        asked[i] = made->names[i % COLLIDING];
+    assert_ok(sstore_get_named(cursor, asked, ASKED, take_found, &found, &error), &error);
+    for (size_t i = 0; i < ASKED; i++)
+        assert_int_equal(found.counts[i], 1);
+    if (sstore_cursor_block_count(cursor) > 10 * ASKED)
+        fail_msg("%" PRIu64 " blocks were read", sstore_cursor_block_count(cursor));
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+    free(asked);
+}
+
+/* Half of them are built. A deduplication adds the others. Then all are replaced, and removed. */
+static void test_colliding_names(void **state)
+{
+    rng random = rng_seeded(run_seed + 4);
+    const char *path = scratch_path("colliding");
+    const sstore_write_options options = named_options();
+    sstore_write_options replacing = SSTORE_WRITE_OPTIONS_INIT;
+    many made = make_colliding(&random);
+    sstore_change change = SSTORE_CHANGE_INIT;
+    sstore_builder *builder;
+    sstore_remover *remover;
+    sstore_dedup *dedup;
+    sstore_error error;
+    assert_ok(build(path, &options, made.fingerprints, NULL, made.names, COLLIDING / 2, &error), &error);
+    assert_ok(sstore_dedup_open(path, NULL, &dedup, &error), &error);
+    assert_ok(sstore_dedup_insert_named(dedup, made.fingerprints, NULL, made.names, COLLIDING, NULL, NULL, NULL,
+                                        &error),
+              &error);
+    assert_ok(sstore_dedup_publish(dedup, &change, &error), &error);
+    sstore_dedup_close(dedup);
+    assert_int_equal(change.added_count, COLLIDING - COLLIDING / 2);
+    check_colliding(path, &made);
+
+    for (size_t i = 0; i < COLLIDING; i++)
+        made.fingerprints[i] ^= UINT64_MAX;
+    replacing.replace_records = true;
+    assert_ok(sstore_builder_create_addition(path, &replacing, &builder, &error), &error);
+    assert_ok(sstore_builder_add_named(builder, made.fingerprints, NULL, made.names, COLLIDING, &error), &error);
+    assert_ok(sstore_builder_finish(builder, &change, &error), &error);
+    assert_int_equal(change.record_count, COLLIDING);
+    check_colliding(path, &made);
+    assert_ok(sstore_remover_create(path, NULL, &remover, &error), &error);
+    assert_ok(sstore_remover_remove_named(remover, made.names, COLLIDING, &error), &error);
+    assert_ok(sstore_remover_finish(remover, &change, &error), &error);
+    assert_int_equal(change.record_count, 0);
+    scratch_remove(path);
+    free_many(&made);
+}
+
 /* A name as it was given. */
 static int compare_name(void *context, size_t index, uint64_t id, const sstore_name *name)
 {
@@ -446,15 +552,11 @@ int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wrong_calls),
-        cmocka_unit_test(test_one_name_an_id),
-        cmocka_unit_test(test_one_id_a_name),
-        cmocka_unit_test(test_removal_by_name),
-        cmocka_unit_test(test_merged_parts),
-        cmocka_unit_test(test_names_of_equal_hash),
-        cmocka_unit_test(test_bytes_do_not_depend_on_memory),
-        cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_wrong_calls),     cmocka_unit_test(test_one_name_an_id),
+        cmocka_unit_test(test_one_id_a_name),   cmocka_unit_test(test_removal_by_name),
+        cmocka_unit_test(test_merged_parts),    cmocka_unit_test(test_names_of_equal_hash),
+        cmocka_unit_test(test_colliding_names), cmocka_unit_test(test_bytes_do_not_depend_on_memory),
+        cmocka_unit_test(test_long_names),      cmocka_unit_test(test_statistics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

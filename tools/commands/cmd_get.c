@@ -52,20 +52,60 @@ typedef struct session {
     stored_names names;
     record_batch chunk; /* of ids, in the place of fingerprints, or of names */
     bool *are_found;    /* one for each of CHUNK_IDS */
+    uint64_t *found;    /* records that are not printed yet: index in the chunk, fingerprint and id */
+    size_t found_count; /* at most MAX_FOUND */
     uint64_t asked, absent_count;
 } session;
 
 #define CHUNK_IDS ((size_t)1 << 20)
 #define CHUNK_NAME_BYTES ((size_t)1 << 26)
+#define MAX_FOUND ((size_t)1 << 20)
 #define SHOWN_ABSENT 10u
 #define SHOWN_NAME_BYTES 200u
 
-static int print_record(void *context, const sstore_match *record)
+/* ----- found records, in the order of the chunk ----- */
+
+static size_t found_words(const session *self)
+{
+    return 2 + self->style.words;
+}
+
+static int compare_found(const void *left, const void *right, void *context)
+{
+    const uint64_t *a = left, *b = right;
+    const size_t words = found_words(context);
+    for (size_t i = 0; i < words; i++)
+        if (a[i] != b[i])
+            return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
+/* Print the found records. Returns false if the output fails. */
+static bool print_found(session *self)
+{
+    const size_t words = found_words(self);
+    bool done = true;
+    qsort_r(self->found, self->found_count, words * sizeof *self->found, compare_found, self);
+    for (size_t i = 0; done && i < self->found_count; i++) {
+        const uint64_t *item = self->found + i * words;
+        done = records_print(&self->style, item + 1, item[words - 1]);
+    }
+    self->found_count = 0;
+    return done;
+}
+
+static int take_record(void *context, const sstore_match *record)
 {
     session *self = context;
+    uint64_t *item = self->found + self->found_count * found_words(self);
     self->are_found[record->query_index] = true;
-    return !records_print(&self->style, record->fingerprint, record->id);
+    item[0] = record->query_index;
+    memcpy(item + 1, record->fingerprint, self->style.words * sizeof *item);
+    item[found_words(self) - 1] = record->id;
+    return ++self->found_count == MAX_FOUND && !print_found(self);
 }
+
+/* ----- chunks ----- */
 
 /* Tell of an id or a name that no record has. */
 static void report_absent(const session *self, size_t index)
@@ -88,10 +128,11 @@ static int answer_chunk(session *self)
     sstore_error error;
     self->chunk.count = 0;
     memset(self->are_found, false, CHUNK_IDS);
-    const sstore_status status = self->chunk.has_names
-                                     ? sstore_get_named(self->cursor, self->chunk.names, count, print_record, self,
-                                                        &error)
-                                     : sstore_get(self->cursor, ids, count, print_record, self, &error);
+    sstore_status status = self->chunk.has_names
+                               ? sstore_get_named(self->cursor, self->chunk.names, count, take_record, self, &error)
+                               : sstore_get(self->cursor, ids, count, take_record, self, &error);
+    if (!print_found(self) && status == SSTORE_OK) /* also those before an error */
+        status = SSTORE_STOPPED;
     if (status != SSTORE_OK)
         return message_status(status, &error);
     for (size_t i = 0; i < count; i++)
@@ -177,6 +218,7 @@ static int open_session(session *self, const arguments *args, sstore **store_out
                                  .part_count = 2,
                                  .keys = {"fingerprint", "id"}};
     self->are_found = allocate_or_exit(CHUNK_IDS, sizeof *self->are_found);
+    self->found = allocate_or_exit(MAX_FOUND * found_words(self), sizeof *self->found);
     output_style lines = {.json = args->json,
                           .words = self->style.words,
                           .radix = self->style.radix,
@@ -209,6 +251,7 @@ int cmd_get(int argc, char **argv)
     if (code == EXIT_DONE && self.absent_count > 0)
         code = EXIT_FAILED;
     free(self.are_found);
+    free(self.found);
     record_batch_free(&self.chunk);
     stored_names_close(&self.names);
     sstore_cursor_free(self.cursor);

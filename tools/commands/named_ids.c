@@ -19,6 +19,7 @@ void named_ids_close(named_ids *self)
     sstore_cursor_free(self->cursor);
     sstore_close(self->store);
     free(self->ids);
+    free(self->are_found);
     free(self->fingerprints);
 }
 
@@ -62,13 +63,6 @@ static void add_record(named_ids *self, const uint64_t *fingerprint, uint64_t id
     self->ids[self->count++] = id;
 }
 
-/* The names were looked up in their order: those of records `from` to `until` - 1 without a record are absent. */
-static void add_absent(named_ids *self, size_t from, size_t until)
-{
-    for (size_t i = from; i < until; i++)
-        add_record(self, self->batch->fingerprints + i * self->batch->words, self->next_id);
-}
-
 static int take_record(void *context, const sstore_match *record)
 {
     named_ids *self = context;
@@ -76,9 +70,7 @@ static int take_record(void *context, const sstore_match *record)
     const uint64_t *wanted = self->batch->fingerprints + record->query_index * words;
     if (memcmp(record->fingerprint, wanted, words * sizeof *wanted) != 0)
         return 0;
-    if (record->query_index >= self->done)
-        add_absent(self, self->done, record->query_index);
-    self->done = record->query_index + 1;
+    self->are_found[record->query_index] = true;
     add_record(self, wanted, record->id);
     return 0;
 }
@@ -86,9 +78,12 @@ static int take_record(void *context, const sstore_match *record)
 sstore_status named_ids_find_records(named_ids *self, const record_batch *batch, sstore_error *error)
 {
     self->batch = batch;
-    self->count = self->done = 0;
+    self->count = 0;
+    need(grow(&self->are_found, &self->found_capacity, batch->count, sizeof *self->are_found));
+    memset(self->are_found, false, batch->count);
     const sstore_status status = sstore_get_named(self->cursor, batch->names, batch->count, take_record, self, error);
-    if (status == SSTORE_OK)
-        add_absent(self, self->done, batch->count);
+    for (size_t i = 0; status == SSTORE_OK && i < batch->count; i++)
+        if (!self->are_found[i])
+            add_record(self, batch->fingerprints + i * batch->words, self->next_id);
     return status;
 }

@@ -14,7 +14,8 @@ typedef struct named_ids {
     size_t count, capacity;
     uint64_t *fingerprints; /* of records to remove, with `ids` */
     size_t fingerprint_capacity;
-    size_t done; /* records of the batch that are among these */
+    bool *are_found; /* the records of the batch */
+    size_t found_capacity;
 } named_ids;
 
 /* Ask this store, which no other process changes. Returns an exit code. */

@@ -85,14 +85,16 @@ static int take_own_id(void *context, const sstore_match *record)
 static bool find_own_ids(request *req, const queried_store *from, reply *reply_out)
 {
     sstore_error error;
+    match_list none = {.deadline_ns = req->deadline_ns};
     req->own_ids = malloc((req->count + 1) * sizeof *req->own_ids);
     if (req->own_ids == NULL)
         return reply_fail(reply_out, REPLY_FAILED, "out of memory");
     for (size_t i = 0; i < req->count; i++)
         req->own_ids[i] = store_use_statistics(&from->use)->next_id;
-    sstore_cursor_set_stop(from->use.cursor, NULL, NULL);
-    return sstore_get_named(from->use.cursor, req->names, req->count, take_own_id, req->own_ids, &error) == SSTORE_OK ||
-           reply_fail_with(reply_out, &error);
+    sstore_cursor_set_stop(from->use.cursor, match_list_should_stop, &none);
+    const sstore_status status = sstore_get_named(from->use.cursor, req->names, req->count, take_own_id, req->own_ids,
+                                                  &error);
+    return queried_store_finish(&none, status, &error, reply_out);
 }
 
 /* Find the records of the request's key, or those that its queries leave out. */

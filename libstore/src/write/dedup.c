@@ -305,6 +305,9 @@ static bool is_due(const sstore_dedup *dedup)
 
 /* ----- inserting ----- */
 
+/* The store is asked for the names of this many records at once: of the first one that is new, and those behind it. */
+#define NAMES_AHEAD 256u
+
 /* Records to insert, and the current round of them, which is looked up together. */
 typedef struct insertion {
     sstore_dedup *dedup;
@@ -313,9 +316,11 @@ typedef struct insertion {
     bool *is_new_out;                   /* NULL: not wanted, like the next one */
     sstore_dedup_fn on_answer;
     void *context;
-    size_t begin, end, next; /* the round, and the first record that was not answered */
-    uint64_t limit;          /* on the matches of a record of this round; 0: none */
-    sstore_status status;    /* the reason of a stop */
+    size_t begin, end, next;       /* the round, and the first record that was not answered */
+    uint64_t limit;                /* on the matches of a record of this round; 0: none */
+    size_t named_begin, named_end; /* the records whose names were looked up in the store */
+    ss_named_id named[NAMES_AHEAD];
+    sstore_status status; /* the reason of a stop */
     sstore_error *error;
 } insertion;
 
@@ -368,8 +373,23 @@ static void finish_matches(sstore_dedup *dedup, uint64_t limit)
         dedup->match_count = (size_t)ss_min_u64(dedup->match_count, limit);
 }
 
+/* Find the id that the store has for the name of the record `next`. */
+static sstore_status find_stored_name(insertion *self, ss_named_id *named_out)
+{
+    sstore_status status = SSTORE_OK;
+    if (self->next >= self->named_end) {
+        self->named_begin = self->next;
+        self->named_end = self->next + (size_t)ss_min_u64(self->end - self->next, NAMES_AHEAD);
+        memset(self->named, 0, sizeof self->named);
+        status = sstore_get_named(self->dedup->cursor, self->names + self->next, self->named_end - self->next,
+                                  ss_named_ids_note, self->named, self->error);
+    }
+    *named_out = self->named[self->next - self->named_begin];
+    return status;
+}
+
 /* Choose the id of a new record: the given one, or that of its name, or the next one. */
-static sstore_status choose_id(const insertion *self, uint64_t *id_out)
+static sstore_status choose_id(insertion *self, uint64_t *id_out)
 {
     const sstore_dedup *dedup = self->dedup;
     const sstore_name *name = self->names != NULL ? &self->names[self->next] : NULL;
@@ -379,9 +399,11 @@ static sstore_status choose_id(const insertion *self, uint64_t *id_out)
     if (name != NULL && self->ids != NULL)
         status = ss_waiting_names_check(&dedup->names, dedup->cursor, *id_out, name, self->error);
     else if (name != NULL)
-        status = ss_waiting_names_find(&dedup->names, dedup->cursor, name, &named, self->error);
+        status = find_stored_name(self, &named);
     if (status != SSTORE_OK || self->ids != NULL)
         return status;
+    if (name != NULL)
+        ss_waiting_names_find(&dedup->names, name, &named);
     *id_out = named.is_found ? named.id : dedup->next_id;
     if (named.is_found)
         return SSTORE_OK;
@@ -389,7 +411,7 @@ static sstore_status choose_id(const insertion *self, uint64_t *id_out)
 }
 
 /* Add a new record to the waiting ones; *id_out is its id. */
-static sstore_status keep_waiting(const insertion *self, const uint64_t *fingerprint, uint64_t *id_out)
+static sstore_status keep_waiting(insertion *self, const uint64_t *fingerprint, uint64_t *id_out)
 {
     sstore_dedup *dedup = self->dedup;
     const bool has_ids = dedup->transaction.manifest.has_ids;
@@ -547,7 +569,7 @@ static sstore_status insert(insertion *self, size_t count)
     while (status == SSTORE_OK && self->end < count) {
         if (dedup->is_stale && (status = open_store(dedup, self->error)) != SSTORE_OK)
             break;
-        self->begin = self->end;
+        self->begin = self->named_end = self->end;
         self->end += round_size(self, count - self->begin);
         status = answer_round(self);
         if (status == SSTORE_OK && is_due(dedup))

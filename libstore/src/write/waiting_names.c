@@ -30,7 +30,7 @@ uint64_t ss_waiting_names_bytes(const ss_waiting_names *names)
 /* The slot of an id, or the empty one where it belongs. There are slots. */
 static size_t *slot_of_id(const ss_waiting_names *names, uint64_t id)
 {
-    size_t i = ss_hash64(&id, sizeof id) & (names->slot_count - 1);
+    size_t i = ss_seeded_hash64(&id, sizeof id, names->seed) & (names->slot_count - 1);
     while (names->by_id[i] != 0 && names->entries[names->by_id[i] - 1].id != id)
         i = (i + 1) & (names->slot_count - 1);
     return &names->by_id[i];
@@ -43,7 +43,7 @@ static bool has_name(const ss_waiting_names *names, const ss_waiting_name *entry
 
 static size_t *slot_of_name(const ss_waiting_names *names, const sstore_name *name)
 {
-    size_t i = ss_hash64(name->bytes, name->size) & (names->slot_count - 1);
+    size_t i = ss_seeded_hash64(name->bytes, name->size, names->seed) & (names->slot_count - 1);
     while (names->by_name[i] != 0 && !has_name(names, &names->entries[names->by_name[i] - 1], name))
         i = (i + 1) & (names->slot_count - 1);
     return &names->by_name[i];
@@ -63,6 +63,13 @@ static const ss_waiting_name *find_id(const ss_waiting_names *names, uint64_t id
 static const ss_waiting_name *find_name(const ss_waiting_names *names, const sstore_name *name)
 {
     return names->count > 0 ? entry_of(names, slot_of_name(names, name)) : NULL;
+}
+
+void ss_waiting_names_find(const ss_waiting_names *names, const sstore_name *name, ss_named_id *named)
+{
+    const ss_waiting_name *waiting = find_name(names, name);
+    if (waiting != NULL && (!named->is_found || waiting->id < named->id))
+        *named = (ss_named_id){.is_found = true, .id = waiting->id};
 }
 
 static sstore_name name_of(const ss_waiting_names *names, const ss_waiting_name *entry)
@@ -98,6 +105,7 @@ static sstore_status grow_slots(ss_waiting_names *names, sstore_error *error)
     names->by_id = by_id;
     names->by_name = by_name;
     names->slot_count = count;
+    names->seed = ss_make_seed(names, by_id);
     for (size_t i = 0; i < names->count; i++)
         enter(names, i);
     return SSTORE_OK;
@@ -145,14 +153,6 @@ sstore_status ss_waiting_names_give(const ss_waiting_names *names, ss_name_runs 
 }
 
 /* ----- with the names of the store ----- */
-
-sstore_status ss_waiting_names_find(const ss_waiting_names *names, sstore_cursor *cursor, const sstore_name *name,
-                                    ss_named_id *named_out, sstore_error *error)
-{
-    const ss_waiting_name *waiting = find_name(names, name);
-    *named_out = (ss_named_id){.is_found = waiting != NULL, .id = waiting != NULL ? waiting->id : 0};
-    return sstore_get_named(cursor, name, 1, ss_named_ids_note, named_out, error);
-}
 
 /* A name that is compared with that of the store. */
 typedef struct name_check {

@@ -21,6 +21,7 @@ typedef struct ss_waiting_names {
     size_t count, capacity;
     ss_waiting_name *entries; /* each id once */
     size_t slot_count;        /* of each hash table: a power of two, at least twice `count`; or 0 */
+    uint64_t seed;            /* of the hashes */
     size_t *by_id, *by_name;  /* number of an entry + 1, or 0: nothing. by_name: of the smallest id of each name */
 } ss_waiting_names;
 
@@ -30,10 +31,8 @@ void ss_waiting_names_free(ss_waiting_names *names);
 /* Its current size in bytes. It doubles when it is full. */
 uint64_t ss_waiting_names_bytes(const ss_waiting_names *names);
 
-/* Find the smallest id that a record of the cursor's store has with this name, or that has it here. Errors as
- * sstore_get_named(). */
-sstore_status ss_waiting_names_find(const ss_waiting_names *names, sstore_cursor *cursor, const sstore_name *name,
-                                    ss_named_id *named_out, sstore_error *error);
+/* Set *named to the smallest id that has this name here, unless it is smaller already. */
+void ss_waiting_names_find(const ss_waiting_names *names, const sstore_name *name, ss_named_id *named);
 
 /* ARGUMENT if an id has another name in the cursor's store or here. Errors as sstore_names(). */
 sstore_status ss_waiting_names_check(const ss_waiting_names *names, sstore_cursor *cursor, uint64_t id,

@@ -1,0 +1,34 @@
+/*
+ * id_lookup.h - the records of an id, by the id indexes of segments.
+ */
+#ifndef SS_ID_LOOKUP_H
+#define SS_ID_LOOKUP_H
+
+#include "read/cursor.h"
+
+/* The slots of the cursor from this one on are free for others. */
+#define SS_ID_LOOKUP_SLOTS 3u
+
+/* Where the records of a call go. */
+typedef struct ss_record_sink {
+    sstore_cursor *cursor;
+    sstore_match_fn on_match;
+    void *context;
+} ss_record_sink;
+
+/* Report a record of the id or name `index`. STOPPED. */
+sstore_status ss_record_sink_report(const ss_record_sink *sink, uint64_t index, const uint64_t *fingerprint,
+                                    uint64_t id);
+
+/* An id that is looked up. */
+typedef struct ss_id_lookup {
+    const ss_record_sink *sink;
+    uint64_t index, id;
+    uint32_t segment;       /* the one that is asked, of all from the newest to the oldest */
+    bool any, any_in_newer; /* a record was found: in this segment, or in one before it */
+} ss_id_lookup;
+
+/* Report the records of the id that the segment adds and no newer one removes. IO, DAMAGED, STOPPED. */
+sstore_status ss_id_lookup_ask(ss_id_lookup *self, sstore_error *error);
+
+#endif
