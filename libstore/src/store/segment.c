@@ -193,10 +193,11 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
 {
     const ss_manifest_segment *metadata = &segment->metadata;
     const bool is_complete = !use->records_only && !use->blocks_only;
-    const uint32_t table_count = use->records_only ? 1 : metadata->plan.table_count;
+    const uint32_t record_tables = ss_is_names(metadata->kind) ? 0 : 1; /* names are without their index */
+    const uint32_t table_count = use->records_only ? record_tables : metadata->plan.table_count;
     const uint32_t file_count = table_count + ss_file_count(metadata) - metadata->plan.table_count;
     sstore_status status = SSTORE_OK;
-    segment->tables = ss_alloc_sparse(table_count *
+    segment->tables = ss_alloc_sparse(ss_max_u32(table_count, 1) *
                                       sizeof *segment->tables); /* most of it codes, which few tables need */
     if (segment->tables == NULL)
         return ss_fail_memory(error, table_count * sizeof *segment->tables);
@@ -288,14 +289,18 @@ static sstore_status open_in(const ss_dir *dir, const ss_manifest_segment *part,
     return status;
 }
 
-/* Advise what to do about an index whose blocks are lost: it follows from the records of its segment. Names do not. A
- * lost directory has advice of its own. */
+/* Advise what to do about an index whose blocks are lost: it follows from the records of its segment, and that of names
+ * from the names. A lost directory has advice of its own. */
 static void advise_about_index(const ss_manifest_segment *metadata, uint32_t index, sstore_error *error)
 {
-    const bool is_derived = index < ss_word_index_count(metadata) ||
-                            (metadata->has_id_index && index == ss_id_index_place(metadata));
-    if (error != NULL && is_derived && strstr(error->file, SS_DIRECTORY_NAME) == NULL)
+    if (error == NULL || index == SS_NO_INDEX || strstr(error->file, SS_DIRECTORY_NAME) != NULL)
+        return;
+    if (ss_is_names(metadata->indexes[index].kind) && strstr(error->file, ".blk") == NULL)
+        ss_advise(error, "names are not stored elsewhere: restore the folder from a copy, or build the store again");
+    else if (!ss_is_names(metadata->indexes[index].kind) || strstr(error->file, "table-") != NULL)
         ss_advise(error, "sstore_merge() of this store alone makes one with new indexes");
+    else
+        ss_advise(error, "restore the file from a copy, or build the store again");
 }
 
 sstore_status ss_segment_open_part(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t index,

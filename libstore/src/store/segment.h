@@ -99,7 +99,8 @@ typedef void (*ss_file_problem_fn)(void *context, const sstore_error *problem);
 
 /* How to open a segment. */
 typedef struct ss_segment_use {
-    bool records_only;  /* only table 0 and the ids, to read all records in order with two files and little memory */
+    bool records_only;  /* only table 0 and the ids, or the names without their index, to read all in order with few
+                           files and little memory */
     bool blocks_only;   /* only the block files, without the directory; one that is missing is DAMAGED */
     bool without_words; /* no word indexes */
     ss_file_problem_fn on_problem; /* with blocks_only: reports each block file that cannot be opened, which then has no

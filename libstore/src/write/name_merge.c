@@ -31,7 +31,7 @@ sstore_status ss_name_merge_add_runs(ss_name_merge *merge, const ss_name_runs *r
 sstore_status ss_name_merge_add_segments(ss_name_merge *merge, const sstore *store, uint32_t first, uint32_t end,
                                          uint64_t id_offset, sstore_error *error)
 {
-    const ss_segment_use use = {.blocks_only = true, .io = SSTORE_IO_PREAD};
+    const ss_segment_use use = {.records_only = true, .blocks_only = true, .io = SSTORE_IO_PREAD};
     sstore_status status = SSTORE_OK;
     for (uint32_t i = first; status == SSTORE_OK && i < end; i++) {
         const ss_manifest_segment *metadata = &store->manifest.segments[i];
