@@ -126,10 +126,31 @@ static sstore_status give_rows(build_job *job, const record_batch *batch, sstore
     return status;
 }
 
+/* Write the names that the store does not have. */
+static sstore_status write_absent_names(build_job *job, const record_batch *batch, sstore_error *error)
+{
+    char text[4 * SSTORE_MAX_NAME_BYTES + 2];
+    const sstore_status status = named_ids_find(&job->named, batch, error);
+    for (size_t i = 0; status == SSTORE_OK && i < batch->count; i++) {
+        if (job->named.ids[i] < job->metadata.next_id)
+            continue;
+        size_t length = name_escape(batch->names[i].bytes, batch->names[i].size, text);
+        text[length++] = '\n';
+        if (fwrite(text, 1, length, job->absent) != length) {
+            message_errno(job->arguments->absent, "cannot write the file");
+            return SSTORE_STOPPED;
+        }
+    }
+    return status;
+}
+
 static sstore_status give_named(build_job *job, const record_batch *batch, sstore_error *error)
 {
-    if (job->kind == STORE_REMOVE_NAMES)
-        return sstore_remover_remove_named(job->remover, batch->names, batch->count, error);
+    if (job->kind == STORE_REMOVE_NAMES) {
+        const sstore_status status = job->absent != NULL ? write_absent_names(job, batch, error) : SSTORE_OK;
+        return status != SSTORE_OK ? status
+                                   : sstore_remover_remove_named(job->remover, batch->names, batch->count, error);
+    }
     if (job->kind == STORE_REMOVE) {
         const sstore_status status = named_ids_find_records(&job->named, batch, error);
         return status != SSTORE_OK ? status
@@ -304,6 +325,8 @@ static const char *absent_hint(const build_job *job, const sstore_change *change
 {
     if (job->kind == STORE_REMOVE_IDS)
         return job->absent == NULL ? "; --absent lists these ids" : "";
+    if (job->kind == STORE_REMOVE_NAMES)
+        return job->absent == NULL ? "; --absent lists these names" : "";
     return change->absent_count == change->given_count && job->shape.ids != INPUT_IDS_PRESENT ? "; --ids removes by ids"
                                                                                               : "";
 }
@@ -529,7 +552,7 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
     job.shape.words = required_words(&job, arguments);
     if (kind != STORE_BUILD)
         store_expect_padding(job.metadata.recipe, &arguments->input.lines, &job.shape);
-    if (kind == STORE_REMOVE && job.metadata.has_names)
+    if ((kind == STORE_REMOVE || job.absent != NULL) && job.metadata.has_names)
         code = named_ids_open(&job.named, job.path);
     code = code == EXIT_DONE ? run_build(&job, arguments) : give_up(&job, code);
     named_ids_close(&job.named);
@@ -598,8 +621,8 @@ static const command_option remove_options[] = {
      OPTION_FLAG, OPTION_FIELD(store_arguments, input.lines.are_ids), .common = true},
     {"names", 0, NULL, "the input lists names, in text a line for each: remove all records with these names",
      OPTION_FLAG, OPTION_FIELD(store_arguments, input.lines.are_names), .common = true},
-    {"absent", 0, "FILE", "with --ids: list those that are not in STORE in FILE, a line for each", OPTION_TEXT,
-     OPTION_FIELD(store_arguments, absent)},
+    {"absent", 0, "FILE", "with --ids or --names: list those that are not in STORE in FILE, a line for each",
+     OPTION_TEXT, OPTION_FIELD(store_arguments, absent)},
     {0},
 };
 static const command_syntax remove_syntax = {
@@ -627,8 +650,8 @@ int cmd_remove(int argc, char **argv)
     store_take_operands(&args, command_line_parse(&remove_syntax, argc, argv, &args));
     if (lines->are_ids && lines->are_names)
         message_usage_error("--ids and --names cannot be combined");
-    if (args.absent != NULL && (!lines->are_ids || strcmp(args.absent, "-") == 0))
-        message_usage_error("--absent needs --ids, and the name of a file");
+    if (args.absent != NULL && (!(lines->are_ids || lines->are_names) || strcmp(args.absent, "-") == 0))
+        message_usage_error("--absent needs --ids or --names, and the name of a file");
     const store_change kind = lines->are_names ? STORE_REMOVE_NAMES : lines->are_ids ? STORE_REMOVE_IDS : STORE_REMOVE;
     lines->are_ids = lines->are_ids || lines->are_names;
     lines->ignore_ids = lines->are_ids;

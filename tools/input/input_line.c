@@ -261,11 +261,21 @@ static bool join_parts(const line_format *format, const part_list *parts, line_r
     return parts->count == 0 || value_join(format, parts->items, parts->count, record, fault);
 }
 
+/* What to do about a field behind the last column. */
+static const char *rest_hint(const line_format *format, const field *rest)
+{
+    uint64_t ignored;
+    if (format->column_count == 2 && line_column_at(format, 1) == LINE_COLUMN_NAME)
+        return "; --columns fingerprint,-,name reads names from the third field";
+    return parse_decimal(rest->text, rest->length, &ignored) ? "; a - at the end of --columns skips the rest of a "
+                                                               "line, and id,fingerprint,fingerprint joins two columns"
+                                                             : "; a - at the end of --columns skips the rest of a line";
+}
+
 bool line_parse(const line_format *format, const char *line, size_t length, line_record *record_out, line_fault *fault)
 {
     static const char *const names[] = {"a fingerprint", "an id or '-'", "a name", "a field to skip"};
     part_list parts;
-    uint64_t ignored;
     parts.count = 0;
     line_record_clear(record_out);
     if (format->are_edges)
@@ -295,11 +305,7 @@ bool line_parse(const line_format *format, const char *line, size_t length, line
         }
     }
     if (!rest_is_empty(&reader, &current))
-        return fail_with_hint(fault, "the end of the line", &current,
-                              parse_decimal(current.text, current.length, &ignored)
-                                  ? "; a - at the end of --columns skips the rest of a line, and "
-                                    "id,fingerprint,fingerprint joins two columns"
-                                  : "; a - at the end of --columns skips the rest of a line");
+        return fail_with_hint(fault, "the end of the line", &current, rest_hint(format, &current));
     return join_parts(format, &parts, record_out, fault);
 }
 

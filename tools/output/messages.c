@@ -76,6 +76,8 @@ static const struct translation {
     {"set ignore_free_space", "use --ignore-free-space"},
     {"set tmp_dir to another folder", "use another --tmp-dir"},
     {"raise memory_bytes", "raise --memory"},
+    {"set raise_ids", "use --raise-ids"},
+    {"the store has no names; build it with names", "the store has no names; 'sstore build --names' keeps them"},
 };
 
 void message_problem(const sstore_error *problem)

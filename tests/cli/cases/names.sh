@@ -98,7 +98,9 @@ exits 1 sstore add docs.store <<<'ff'
 exits 2 sstore merge none.store docs.store plain.store
 exits 2 sstore build --names --no-ids none.store hashes.tsv
 exits 2 sstore remove --names --ids docs.store hashes.tsv
-exits 2 sstore remove --names --absent gone docs.store hashes.tsv
+exits 2 sstore remove --absent gone docs.store hashes.tsv
+printf '%s\n' none 'a\\b' none | exits 0 sstore remove --names --absent gone.txt docs.store
+cat gone.txt
 exits 2 sstore query --name a --id 1 docs.store
 exits 2 sstore get --name docs.store ''
 echo "--- damage"
@@ -106,3 +108,16 @@ file=$(ls docs.store/seg-*/names/names.blk)
 flip "$file" $(($(stat -c %s "$file") - 4000))
 exits 3 sstore get docs.store 2 | sed 's/seg-[0-9a-f]*/SEGMENT/g; s/offset [0-9]*/offset N/'
 exits 3 sstore verify docs.store | sed 's/seg-[0-9a-f]*/SEGMENT/g; s/offset [0-9]*/offset N/'
+echo "--- a lost index, a lost file of names, and lost names"
+printf 'ff\ta.md\nf0\tb.md\n' | sstore build --quiet --names lost.store
+cp -r lost.store copy.store
+rm lost.store/seg-*/names/table-00.blk
+exits 3 sstore get --name lost.store a.md 2>&1 | sed 's/seg-[0-9a-f]*/SEGMENT/g'
+sstore merge --quiet mended.store lost.store
+exits 0 sstore get --name mended.store a.md
+sstore verify --quiet mended.store
+rm lost.store/seg-*/names/names.blk
+exits 3 sstore get lost.store 1 2>&1 | sed 's/seg-[0-9a-f]*/SEGMENT/g'
+exits 3 sstore merge new.store lost.store 2>&1 | sed 's/seg-[0-9a-f]*/SEGMENT/g'
+rm -r copy.store/seg-*/names
+exits 3 sstore get copy.store 1 2>&1 | sed 's/seg-[0-9a-f]*/SEGMENT/g'
