@@ -42,7 +42,7 @@ static void build(const char *path, const char *input)
         perror(input);
         exit(1);
     }
-    options.names = options.replace = true;
+    options.names = options.force = true;
     const double begin = bench_now_ns();
     bench_must(sstore_builder_create(path, &options, &builder, &error), &error);
     while ((size = getline(&line, &capacity, file)) > 0) {

@@ -556,12 +556,12 @@ typedef int (*sstore_absent_fn)(void *context, uint64_t id);
  * group, fingerprint_bits, and the options that its line names. It fails with ARGUMENT if another option is neither 0
  * nor as in the initializer. It ignores the context of a callback that is NULL. The texts are copied.
  *
- *   build, sstore_builder_create():         plan, recipe, distance, no_ids, id_index, names, replace, first_id,
+ *   build, sstore_builder_create():         plan, recipe, distance, no_ids, id_index, names, force, first_id,
  *                                           expected_record_count, expected_max_id
  *   add, sstore_builder_create_addition():  plan, recipe, no_compact, check_ids, replace_records,
  *                                           expected_record_count, expected_max_id
  *   remove, sstore_remover_create():        recipe, no_compact, on_absent, expected_record_count, expected_max_id
- *   merge:                                  plan, id_index, replace, raise_ids, shard, shard_count
+ *   merge:                                  plan, id_index, force, raise_ids, shard, shard_count
  *   compact:                                plan, recipe, id_index
  *   dedup, sstore_dedup_open():             plan, recipe, distance, no_compact, check_ids, publish_every, limit
  */
@@ -607,7 +607,7 @@ typedef struct sstore_write_options {
                                   of ALL segments adds one */
     bool names;                /* each id has a name, which sstore_builder_add_named() takes; with an id index. A store
                                   that is changed keeps its names, and so does a merged one: see sstore_merge() */
-    bool replace;              /* replace a store at the path, once the new one is complete */
+    bool force;                /* replace a store at the path, once the new one is complete */
     uint32_t shard;            /* take only the records of this shard, from 0, of as many as shard_count says */
     uint32_t shard_count;      /* 0: all records */
 
@@ -635,7 +635,7 @@ typedef struct sstore_write_options {
             false, false, false, 0, 0, false, false, false, false, 0, 0, 0, NULL, NULL, 0, 0                           \
     }
 
-/* Begin a store at `path`. The folder is made; with `replace`, an existing store is locked against other writers, while
+/* Begin a store at `path`. The folder is made; with `force`, an existing store is locked against other writers, while
  * readers continue. An empty folder is used as it is. The builder writes into a new folder inside it, which readers do
  * not see. Until sstore_builder_finish() succeeds, there is no store at `path`, or the old one. If the number of
  * records is known, the disk's free space is checked now, and again by sstore_builder_finish(). At most 12 file

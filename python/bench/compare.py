@@ -257,7 +257,7 @@ def compare_command(records: int) -> None:
                         f"{folder}/c.store",
                         f"{folder}/f.npy",
                     ],
-                    f"sstore.build('p.store', f, threads={threads}, replace=True)",
+                    f"sstore.build('p.store', f, threads={threads}, force=True)",
                 ),
                 "batch of 1,000,000 queries": (
                     [command, "query", f"--threads={threads}", "--input", f"{folder}/q.npy", f"{folder}/c.store"],

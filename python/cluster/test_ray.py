@@ -158,7 +158,7 @@ def test_damaged_and_missing_shards(data: Data, tmp_path: pathlib.Path) -> None:
     with pytest.raises(Exception, match=f"DamagedError.*{made.shards[1].folder}.*it is missing"):
         sstore.ray.query_shards(queries, str(path)).take_all()
     waiting = sstore.ray.query_shards(queries, str(path))
-    sstore.ray.build_shards(data.ds, str(path), 2, replace=True)
+    sstore.ray.build_shards(data.ds, str(path), 2, force=True)
     with pytest.raises(Exception, match="NotFoundError.*the shards were replaced meanwhile"):
         waiting.take_all()
     assert matches(sstore.ray.query_shards(queries, str(path))) == data.expected_matches()
@@ -261,7 +261,7 @@ def test_bad_rows(data: Data, tmp_path: pathlib.Path) -> None:
             lambda ds, **o: sstore.ray.near_pairs(ds, 3, partitions=2, **o),
             lambda ds, **o: sstore.ray.deduplicate(ds, 0, partitions=2, **o),
             lambda ds, **o: sstore.ray.scan(ds, good, **o),  # noqa: B023
-            lambda ds, **o: sstore.ray.build_shards(ds, path, 2, replace=True, **o),
+            lambda ds, **o: sstore.ray.build_shards(ds, path, 2, force=True, **o),
         ):
             with pytest.raises(sstore.ArgumentError, match=rf"(null|like most).*bad rows: {count}; skip_bad=True"):
                 call(ds)
@@ -459,6 +459,6 @@ def test_object_storage(data: Data, run: Any, server: dict[str, Any]) -> None:
     import sstore.ray
 
     path = "s3://bucket/shards-of-ray"
-    run(lambda: sstore.ray.build_shards(data.ds, path, 2, replace=True, storage_options=server))
+    run(lambda: sstore.ray.build_shards(data.ds, path, 2, force=True, storage_options=server))
     queries = data.frame({"fingerprint": data.queries})
     assert matches(sstore.ray.query_shards(queries, path, storage_options=server)) == data.expected_matches()

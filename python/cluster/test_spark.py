@@ -262,7 +262,7 @@ def test_bad_rows(data: Data, tmp_path: pathlib.Path) -> None:
             lambda df, **o: sstore.spark.near_pairs(df, 3, partitions=2, **o),
             lambda df, **o: sstore.spark.deduplicate(df, 0, partitions=2, **o),
             lambda df, **o: sstore.spark.scan(df, good, **o),  # noqa: B023
-            lambda df, **o: sstore.spark.build_shards(df, path, 2, replace=True, **o),
+            lambda df, **o: sstore.spark.build_shards(df, path, 2, force=True, **o),
         ):
             with pytest.raises(sstore.ArgumentError, match=rf"(null|like most).*bad rows: {count}; skip_bad=True"):
                 call(df)
@@ -340,7 +340,7 @@ def test_damaged_and_missing_shards(data: Data, tmp_path: pathlib.Path) -> None:
     with pytest.raises(sstore.NotFoundError, match="no shards here"):
         sstore.spark.query_shards(queries, str(path))
     made = sstore.spark.build_shards(data.df, str(path), 2)
-    with pytest.raises(sstore.ExistsError, match="replace=True"):
+    with pytest.raises(sstore.ExistsError, match="force=True"):
         sstore.spark.build_shards(data.df, str(path), 2)
     [table] = (path / made.shards[1].folder).rglob("table-00.blk")
     content = table.read_bytes()
@@ -352,7 +352,7 @@ def test_damaged_and_missing_shards(data: Data, tmp_path: pathlib.Path) -> None:
     with pytest.raises(Exception, match=f"DamagedError.*{made.shards[1].folder}.*it is missing"):
         sstore.spark.query_shards(queries, str(path)).collect()
     waiting = sstore.spark.query_shards(queries, str(path))
-    sstore.spark.build_shards(data.df, str(path), 2, replace=True)
+    sstore.spark.build_shards(data.df, str(path), 2, force=True)
     with pytest.raises(Exception, match="NotFoundError.*the shards were replaced meanwhile"):
         waiting.collect()
     assert matches(sstore.spark.query_shards(queries, str(path))) == data.expected_matches()
@@ -494,6 +494,6 @@ def test_object_storage(data: Data, run: Any, server: dict[str, Any]) -> None:
     import sstore.spark
 
     path = "s3://bucket/shards-of-spark"
-    run(lambda: sstore.spark.build_shards(data.df, path, 2, replace=True, storage_options=server))
+    run(lambda: sstore.spark.build_shards(data.df, path, 2, force=True, storage_options=server))
     queries = data.frame({"fingerprint": data.queries})
     assert matches(sstore.spark.query_shards(queries, path, storage_options=server)) == data.expected_matches()

@@ -71,7 +71,7 @@ def test_publish_and_open(folder: SharedFolder, tmp_path: pathlib.Path, rng: np.
     found = [store.records().fingerprint for store in stores(folder, made)]
     assert sorted(np.concatenate(found).tolist()) == fps.tolist()
     assert stores(folder, made)[0] is stores(folder, made)[0]
-    with pytest.raises(sstore.ExistsError, match="replace=True"):
+    with pytest.raises(sstore.ExistsError, match="force=True"):
         folder.check_new(False)
     # New shards replace the old ones: stores are opened anew, and old folders and copies are gone.
     again, newer = publish(folder, tmp_path, rng, 500)
@@ -95,7 +95,7 @@ def test_tasks_that_run_twice(folder: SharedFolder, rng: np.random.Generator) ->
     assert late.files == shard.files and late.folder != shard.folder
     assert folder.read() == made
     assert open_shard(folder, made, 0).records().fingerprint.tolist() == np.unique(fps).tolist()
-    with pytest.raises(sstore.ExistsError, match="replace=True"):
+    with pytest.raises(sstore.ExistsError, match="force=True"):
         work.finish([late.to_json()])
 
 
@@ -267,7 +267,7 @@ def test_shards_that_the_driver_does_not_see(folder: SharedFolder, rng: np.rando
 
 def test_arguments(tmp_path: pathlib.Path) -> None:
     good: dict[str, Any] = {"shard_count": 1, "distance": 3, "plan": "auto", "recipe": None, "memory": "64M"}
-    good["replace"] = False
+    good["force"] = False
     folder = SharedFolder(str(tmp_path / "shards"))
     for name, value in (
         ("shard_count", 0),
@@ -275,7 +275,7 @@ def test_arguments(tmp_path: pathlib.Path) -> None:
         ("plan", "bad"),
         ("recipe", 5),
         ("memory", "1K"),
-        ("replace", "no"),
+        ("force", "no"),
     ):
         with pytest.raises((sstore.ArgumentError, TypeError)):
             ShardBuild(folder=folder, has_ids=False, **{**good, name: value}).check()

@@ -44,7 +44,7 @@ def main() -> None:
     ids = [i for i, value in enumerate(found) if value is not None]
     values = [value for value in found if value is not None]
     recipe, bits = f"imagehash phash {given.size}x{given.size}", given.size * given.size
-    sstore.build(given.store, values, ids, bits=bits, distance=given.distance, recipe=recipe, replace=True)
+    sstore.build(given.store, values, ids, bits=bits, distance=given.distance, recipe=recipe, force=True)
     with sstore.open(given.store) as store:
         clusters = store.clusters()
     for i, id_ in enumerate(clusters.id.tolist()):

@@ -29,7 +29,7 @@ MASKED = masks.masked_array([1, 2, 3], mask=[False, True, False])
 
 
 def build(folder: pathlib.Path, fingerprints: Any, ids: Any = None) -> list[tuple[int, int]]:
-    sstore.build(folder / "made", fingerprints, ids, replace=True)
+    sstore.build(folder / "made", fingerprints, ids, force=True)
     with sstore.open(folder / "made") as store:
         records = store.records()
         return sorted(zip(records.id.tolist(), records.fingerprint.tolist()))
@@ -176,7 +176,7 @@ def test_hashes_of_images(folder: pathlib.Path, rng: np.random.Generator) -> Non
     """Objects of imagehash, and what pdqhash returns, alone and in sequences, also with rows that cannot be read."""
 
     def built(form: Any, **options: Any) -> sstore.Store:
-        sstore.build(folder / "a", form, replace=True, **options)
+        sstore.build(folder / "a", form, force=True, **options)
         return sstore.open(folder / "a")
 
     def rows_of(store: sstore.Store) -> list[tuple[int, int]]:
@@ -428,7 +428,7 @@ def test_hints(folder: pathlib.Path) -> None:
         (lambda: sstore.build(folder / "b", [1], progress="x"), "progress: expected bool"),  # type: ignore[arg-type]
         (lambda: sstore.build(folder / "b", [1], plan=4), "plan: expected str"),  # type: ignore[arg-type]
         (lambda: sstore.build(folder / "b", [1], threads=None), "threads: expected int"),  # type: ignore[arg-type]
-        (lambda: sstore.build(folder / "b", [1], replace=None), "replace: expected bool"),  # type: ignore[arg-type]
+        (lambda: sstore.build(folder / "b", [1], force=None), "force: expected bool"),  # type: ignore[arg-type]
         (lambda: sstore.simhash(["a"] * 300, threads=float("nan")), "threads: expected int"),  # type: ignore[arg-type]
         (lambda: sstore.collect([None]), "results of StreamMatcher"),  # type: ignore[list-item]
         (lambda: store.join(None), "path of one"),

@@ -49,7 +49,7 @@ def test_single_bits(folder: pathlib.Path, rng: np.random.Generator, words: int)
     expected = list(enumerate(numbers))
     for form in (bits, bits.astype(bool), bits.astype(np.int64), list(bits), bits.tolist(), bits.astype(bool).tolist()):
         for width in (None, 64 * words):
-            change = sstore.build(folder / "a", form, bits=width, replace=True)
+            change = sstore.build(folder / "a", form, bits=width, force=True)
             assert change.added_count == 40 and records_of(folder / "a") == expected
     with sstore.open(folder / "a") as store:
         for row, form in enumerate((bits, bits.astype(bool), bits.astype(np.int32))):
@@ -69,7 +69,7 @@ def test_bytes_are_not_bits(folder: pathlib.Path, rng: np.random.Generator) -> N
     assert sstore.open(folder / "a").bits == 512
     data[9, 63] = 2
     with pytest.warns(sstore.DoubtWarning, match="probably single bits"):
-        assert sstore.build(folder / "a", data, replace=True).record_count == 10
+        assert sstore.build(folder / "a", data, force=True).record_count == 10
     assert sstore.open(folder / "a").bits == 512
     with pytest.raises(sstore.ArgumentError, match=r"shape \(n,\).*found \(10, 64\) of uint8"):
         sstore.build(folder / "b", data, bits=64)
@@ -87,18 +87,18 @@ def test_two_columns(folder: pathlib.Path, rng: np.random.Generator) -> None:
         with pytest.raises(sstore.ArgumentError, match="bits=128"):
             builder.add(form)
         builder.abort()
-        sstore.build(folder / "a", form, bits=64, replace=True)
+        sstore.build(folder / "a", form, bits=64, force=True)
         assert records_of(folder / "a") == sorted(zip(ids.tolist(), fps.tolist()))
-        sstore.build(folder / "b", form, bits=128, replace=True)
+        sstore.build(folder / "b", form, bits=128, force=True)
         assert records_of(folder / "b") == [(i, f << 64 | n) for i, (f, n) in enumerate(both.tolist())]
-        sstore.build(folder / "b", form, ids, replace=True)
+        sstore.build(folder / "b", form, ids, force=True)
         assert sstore.open(folder / "b").bits == 128
     assert sstore.add(folder / "a", both).added_count == 0
     assert sstore.remove(folder / "a", both[:10]).removed_count == 10
     with sstore.Deduplicator(folder / "a", 0) as seen:
         assert int(seen.offer(both).sum()) == len(set(fps[:10].tolist()) - set(fps[10:].tolist()))
     wide = np.concatenate([rng.integers(0, 1 << 64, (100, 4), np.uint64), ids[:, None]], axis=1)
-    sstore.build(folder / "b", wide, bits=256, replace=True)
+    sstore.build(folder / "b", wide, bits=256, force=True)
     assert [i for i, _ in records_of(folder / "b")] == sorted(ids.tolist())
     with pytest.raises(sstore.ArgumentError, match="halves of 64 bits, or fingerprints and ids"):
         sstore.build(folder / "c", both.astype(np.int32))
@@ -110,7 +110,7 @@ def test_parts(folder: pathlib.Path, rng: np.random.Generator) -> None:
         fps = rng.integers(0, 1 << 64, (40, words), np.uint64)
         parts = fps.astype(">u8").view(f">{kind}")
         for order in "<>":
-            sstore.build(folder / "a", parts.astype(f"{order}{kind}"), replace=True)
+            sstore.build(folder / "a", parts.astype(f"{order}{kind}"), force=True)
             with sstore.open(folder / "a") as store:
                 assert store.query_batch(fps if words > 1 else fps[:, 0], 0).id.tolist() == list(range(40))
     halves = fps[:, :1].astype("<u8").view("<u4")
@@ -131,7 +131,7 @@ def test_bits_of_any_type(folder: pathlib.Path, rng: np.random.Generator, kind: 
     squares = array.reshape(30, 8, 8)
     forms: list[Any] = [array, squares, list(array), array.tolist(), squares.tolist()]
     for form in forms:
-        sstore.build(folder / "a", form, replace=True)
+        sstore.build(folder / "a", form, force=True)
         assert [f for _, f in records_of(folder / "a")] == expected
         with sstore.open(folder / "a") as store:
             assert 3 in store.query(array[3], 0).id.tolist()
@@ -151,13 +151,13 @@ def test_signed_types(folder: pathlib.Path, rng: np.random.Generator, size: int)
     expected = list(enumerate(unsigned.tolist()))
     forms: list[Any] = [signed, list(signed), pyarrow.array(signed), polars.Series(signed), pandas.Series(signed)]
     for form in [*forms, pyarrow.table({"fingerprint": signed}), signed.astype(f">i{size}")]:
-        sstore.build(folder / "a", form, replace=True)
+        sstore.build(folder / "a", form, force=True)
         assert records_of(folder / "a") == expected
     with sstore.open(folder / "a") as store:
         for number in signed:
             assert len(store.query(number, 0)) == store.count(number, 0) == (signed == number).sum()
     java = rng.integers(-128, 128, (20, 8), dtype=np.int8)  # bytes of Java
-    sstore.build(folder / "a", java, replace=True)
+    sstore.build(folder / "a", java, force=True)
     assert [f for _, f in records_of(folder / "a")] == [int.from_bytes(row.tobytes(), "big") for row in java]
     with pytest.raises(ValueError, match="negative value of int32"):
         sstore.build(folder / "b", [1], np.array([-1], np.int32))
@@ -172,7 +172,7 @@ def test_signed_32_bits(folder: pathlib.Path, rng: np.random.Generator) -> None:
     sstore.build(folder / "store", values.astype(np.uint32), bits=64)
     for form in [*forms, polars.DataFrame({"fingerprint": values})]:
         with pytest.warns(sstore.DoubtWarning, match=r"signed 32-bit.*astype\(numpy.uint32\)") as found:
-            sstore.build(folder / "a", form, replace=True)
+            sstore.build(folder / "a", form, force=True)
         assert found[0].filename == __file__
         with pytest.warns(sstore.DoubtWarning), sstore.open(folder / "store") as store:
             assert len(store.query_batch(form, 3)) < 200
@@ -187,7 +187,7 @@ def test_signed_32_bits(folder: pathlib.Path, rng: np.random.Generator) -> None:
         assert len(store.query(int(values.min()) & 0xFFFFFFFF, 0)) == 1
         store.query(-1)
     for certain in (values << 2, np.append(values, 1 << 40), np.abs(values), values[values > 0], np.array([-1, 5])):
-        sstore.build(folder / "a", certain, replace=True)
+        sstore.build(folder / "a", certain, force=True)
 
 
 def signs_of(rng: np.random.Generator) -> dict[str, tuple[Any, Any, str]]:
@@ -263,8 +263,8 @@ def test_no_signs(folder: pathlib.Path, rng: np.random.Generator, words: int) ->
                 array = np.sort(rng.integers(0, 1 << 64, (count, words), np.uint64), 0)
             form = array[:, 0] if words == 1 else array
             for ids in (None, np.arange(count), rng.permutation(count), rng.integers(1 << 40, 1 << 50, count)):
-                sstore.build(folder / "a", form, ids, bits=64 * words, replace=True)
-            sstore.build(folder / "a", list(form), bits=64 * words, replace=True)
+                sstore.build(folder / "a", form, ids, bits=64 * words, force=True)
+            sstore.build(folder / "a", list(form), bits=64 * words, force=True)
 
 
 def test_every_sign_has_a_text() -> None:
@@ -279,12 +279,12 @@ def test_repeated_ids(folder: pathlib.Path, rng: np.random.Generator) -> None:
     ids = np.arange(100, dtype=np.uint64)
     sstore.build(folder / "a", fps, ids)
     with pytest.warns(sstore.DoubtWarning, match="3 of 103 records were given before"):
-        sstore.build(folder / "a", np.append(fps, fps[:3]), np.append(ids, ids[:3]), replace=True)
+        sstore.build(folder / "a", np.append(fps, fps[:3]), np.append(ids, ids[:3]), force=True)
     twice = ids.copy()
     twice[70] = 7
     with pytest.warns(sstore.DoubtWarning, match="also belong to another fingerprint: at least 1, such as id 7;"):
-        sstore.build(folder / "a", fps, twice, replace=True)
-    sstore.build(folder / "a", fps, ids, replace=True)
+        sstore.build(folder / "a", fps, twice, force=True)
+    sstore.build(folder / "a", fps, ids, force=True)
     sstore.add(folder / "a", fps, ids)
     with pytest.warns(sstore.DoubtWarning, match="another fingerprint: 1, such as id 42;") as found:
         assert sstore.add(folder / "a", [1], [42]).conflict_count == 1
@@ -425,7 +425,7 @@ def test_bad_ids(folder: pathlib.Path) -> None:
     )
     for given in ((fps, ids), (pandas.Series(fps, dtype="UInt64"), ids), (table,)):
         bad = sstore.BadRows()
-        sstore.build(folder / "a", *given, skip_bad=bad, replace=True)
+        sstore.build(folder / "a", *given, skip_bad=bad, force=True)
         assert records_of(folder / "a") == [(10, 1), (13, 4)]
         assert [row for row, _ in bad.rows] == [1, 2, 4] and "id" in bad.rows[0].reason
         with pytest.raises((TypeError, ValueError), match="ids?: row 1: null; skip_bad=True"):
@@ -473,7 +473,7 @@ def test_no_row_can_be_read(folder: pathlib.Path) -> None:
             with pytest.raises(sstore.ArgumentError, match="fingerprints or ids are null; none of 2 rows can be read"):
                 call(column, sstore.BadRows())
         assert not seen.offer(column, skip_bad=sstore.BadRows()).any()
-        with sstore.Builder(folder / "b", replace=True, skip_bad=sstore.BadRows()) as builder:
+        with sstore.Builder(folder / "b", force=True, skip_bad=sstore.BadRows()) as builder:
             builder.add(column)
             builder.add(GOOD)
         assert len(records_of(folder / "b")) == 4
@@ -534,7 +534,7 @@ def test_null_texts(folder: pathlib.Path, bits: int) -> None:
         assert mask[:, 0].tolist() == mask[:, -1].tolist() == [False, False, True, False], name
         assert np.array_equal(np.asarray(found)[[0, 1, 3]], made) and not np.asarray(found)[2].any()
         bad = sstore.BadRows()
-        sstore.build(folder / "a", found, bits=bits, skip_bad=bad, replace=True)
+        sstore.build(folder / "a", found, bits=bits, skip_bad=bad, force=True)
         assert bad.rows == [(2, "null")] and [i for i, _ in records_of(folder / "a")] == [0, 1, 3]
     with pytest.raises(sstore.ArgumentError, match="nulls: expected error or mask"):
         sstore.simhash(["a"], nulls="skip")  # type: ignore[arg-type]

@@ -73,7 +73,7 @@ def test_forms(folder: pathlib.Path, rng: np.random.Generator) -> None:
     fps = clustered(rng, len(TEXTS))
     expected = dict(enumerate(TEXTS[:8]))  # the last one has the id of the first one
     for name, form in forms_of(TEXTS).items():
-        sstore.build(folder / "a", fps, names=form, replace=True)
+        sstore.build(folder / "a", fps, names=form, force=True)
         with sstore.open(folder / "a") as store:
             assert store.has_names and names_of(store) == expected, name
             assert sorted(store.get(names=form).query_index.tolist()) == [0, 0, *range(1, 8), 8, 8], name
@@ -107,10 +107,10 @@ def test_tables(folder: pathlib.Path, rng: np.random.Generator) -> None:
     }
     expected = dict(zip(ids.tolist(), names))
     for name, form in forms.items():
-        sstore.build(folder / "a", form, names=True, replace=True)
+        sstore.build(folder / "a", form, names=True, force=True)
         with sstore.open(folder / "a") as store:
             assert names_of(store) == expected, name
-    sstore.build(folder / "a", table.to_reader(100), names=names[::-1], replace=True)  # instead of the column
+    sstore.build(folder / "a", table.to_reader(100), names=names[::-1], force=True)  # instead of the column
     with sstore.open(folder / "a") as store:
         assert names_of(store) == dict(zip(ids.tolist(), names[::-1]))
     assert sstore.add(folder / "a", table.set_column(0, "name", [names[::-1]])).added_count == 0
@@ -129,8 +129,8 @@ def test_results(folder: pathlib.Path, rng: np.random.Generator) -> None:
     ids = rng.permutation(1000)[:400].astype(np.uint64)
     for names in (random_names(rng, 400), [f"page-{i}.html" for i in range(400)]):
         name_of = dict(zip(ids.tolist(), names))
-        sstore.build(folder / "a", fps, ids, names=names, distance=5, replace=True)
-        sstore.build(folder / "b", fps, ids, distance=5, replace=True)
+        sstore.build(folder / "a", fps, ids, names=names, distance=5, force=True)
+        sstore.build(folder / "b", fps, ids, distance=5, force=True)
         with sstore.open(folder / "a") as store, sstore.open(folder / "b") as bare:
             results: list[Any] = [
                 (store.query(int(fps[0]), 20, names=True), store.query(int(fps[0]), 20)),
@@ -468,7 +468,7 @@ def test_bad_names(folder: pathlib.Path, rng: np.random.Generator) -> None:
             with pytest.raises((ValueError, TypeError), match=f"names: row 2: .*{reason}.*; skip_bad=True"):
                 sstore.build(folder / "a", fps, names=form)
             bad = sstore.BadRows()
-            sstore.build(folder / "a", fps, names=form, skip_bad=bad, replace=True)
+            sstore.build(folder / "a", fps, names=form, skip_bad=bad, force=True)
             with sstore.open(folder / "a") as store:
                 assert names_of(store) == {0: "a", 1: "b", 2: "d", 3: "e"}
                 assert [row for row, _ in bad.rows] == [2] and reason in bad.rows[0].reason
@@ -476,7 +476,7 @@ def test_bad_names(folder: pathlib.Path, rng: np.random.Generator) -> None:
                     store.get(names=names[1:4])
         bad_rows: Any = [fps[0], None, *fps[2:]]
         bad = sstore.BadRows()
-        sstore.build(folder / "a", bad_rows, names=names, skip_bad=bad, replace=True)
+        sstore.build(folder / "a", bad_rows, names=names, skip_bad=bad, force=True)
         assert names_of(sstore.open(folder / "a")) == {0: "a", 1: "d", 2: "e"} and bad.count == 2
         sstore.remove(folder / "a", ids=range(5))
         os.rename(folder / "a", folder / f"{reason}")

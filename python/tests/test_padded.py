@@ -65,7 +65,7 @@ def test_padded(folder: pathlib.Path, rng: np.random.Generator, bits: int) -> No
     data = Data(rng, bits, 40)
     recipe = f"{bits} bits, padded; mine"
     for name, form in {**data.forms(data.ints), **data.own_forms()}.items():
-        sstore.build(folder / "a", form, bits=64 * data.words, recipe=recipe, replace=True)
+        sstore.build(folder / "a", form, bits=64 * data.words, recipe=recipe, force=True)
         with sstore.open(folder / "a") as store:
             assert sstore._arrays.as_ints(store.records().fingerprint) == sorted(data.ints), name
             assert store.words == data.words and type(store.words) is int
@@ -94,7 +94,7 @@ def test_bits_behind(folder: pathlib.Path, rng: np.random.Generator, bits: int) 
     store, seen = sstore.open(folder / "a"), sstore.Deduplicator(folder / "b", 0, bits=width, recipe=recipe)
     for name, form in data.forms(wrong).items():
         for call in (
-            lambda: sstore.build(folder / "c", form, bits=width, recipe=recipe, replace=True),
+            lambda: sstore.build(folder / "c", form, bits=width, recipe=recipe, force=True),
             lambda: sstore.add(folder / "a", form),
             lambda: sstore.remove(folder / "a", form),
             lambda: store.query_batch(form),
@@ -103,7 +103,7 @@ def test_bits_behind(folder: pathlib.Path, rng: np.random.Generator, bits: int) 
             with pytest.raises(sstore.ArgumentError, match=f"row 7: expected zeros behind the {bits} bits"):
                 call()
         bad = sstore.BadRows()
-        sstore.build(folder / "c", form, bits=width, recipe=recipe, skip_bad=bad, replace=True)
+        sstore.build(folder / "c", form, bits=width, recipe=recipe, skip_bad=bad, force=True)
         with sstore.open(folder / "c") as made:
             assert made.records().id.tolist() == [i for _, i in sorted(zip(data.ints, range(40))) if i != 7], name
         assert [row for row, _ in bad.rows] == [7], name
@@ -131,6 +131,6 @@ def test_other_recipes(folder: pathlib.Path, rng: np.random.Generator) -> None:
         (64, "0 bits, padded"),
     ):
         fingerprints = [rng.bytes(bits // 8) for _ in range(20)]
-        sstore.build(folder / "a", fingerprints, bits=bits, recipe=recipe, replace=True)
+        sstore.build(folder / "a", fingerprints, bits=bits, recipe=recipe, force=True)
         with sstore.open(folder / "a") as store:
             assert store.query_batch(fingerprints, 0).query_index.tolist() == list(range(20))

@@ -138,7 +138,7 @@ def test_inputs(folder: pathlib.Path, rng: np.random.Generator) -> None:
         "duckdb": con.sql("select fingerprint from records"),
     }
     for name, form in forms.items():
-        sstore.build(folder / "a", form, bits=64 * words, replace=True)
+        sstore.build(folder / "a", form, bits=64 * words, force=True)
         assert records_of(folder / "a") == expected, name
         with sstore.open(folder / "a") as store:
             assert len(store.query_batch(form, 0)) >= 300, name
@@ -147,18 +147,18 @@ def test_inputs(folder: pathlib.Path, rng: np.random.Generator) -> None:
         numbers(fps),
         [value - (1 << 64 * words) if value >> 64 * words - 1 else value for value in numbers(fps)],
     ):
-        sstore.build(folder / "a", form, bits=64 * words, replace=True)
+        sstore.build(folder / "a", form, bits=64 * words, force=True)
         assert records_of(folder / "a") == expected
-    sstore.build(folder / "a", fps[:0], bits=64 * words, replace=True)
+    sstore.build(folder / "a", fps[:0], bits=64 * words, force=True)
     for form in (data[:0], fixed[:0], lists[:0], pyarrow.table({"fingerprint": fixed[:0]})):
-        sstore.build(folder / "a", form, replace=True)
+        sstore.build(folder / "a", form, force=True)
         with sstore.open(folder / "a") as store:
             assert store.words == words and len(store) == 0 and store.records().fingerprint.shape == (0, words)
     short = [b"\x01\x02\x03\x04\x05\x06\x07\x08", b"12345678"]
     sstore.build(folder / "b", short)
     assert records_of(folder / "b") == [(0x0102030405060708, 0), (0x3132333435363738, 1)]
     views = polars.Series(short, dtype=polars.Binary)  # which are inside of the views
-    sstore.build(folder / "b", views, replace=True)
+    sstore.build(folder / "b", views, force=True)
     assert records_of(folder / "b") == [(0x0102030405060708, 0), (0x3132333435363738, 1)]
 
 
@@ -343,12 +343,12 @@ def test_columns_of_words(folder: pathlib.Path, rng: np.random.Generator) -> Non
             (64 * columns, columns, range(5)),
             (64 * columns - 64, columns - 1, array[:, -1].tolist()),
         ):
-            sstore.build(folder / "b", array, bits=bits, distance=0, replace=True)
+            sstore.build(folder / "b", array, bits=bits, distance=0, force=True)
             assert records_of(folder / "b") == sorted(zip(numbers(array[:, :width]), ids))
-        sstore.build(folder / "b", array, np.arange(5), distance=0, replace=True)  # given ids leave no doubt
+        sstore.build(folder / "b", array, np.arange(5), distance=0, force=True)  # given ids leave no doubt
         assert sstore.open(folder / "b").bits == 64 * columns
     array = rng.integers(0, 1 << 63, (5, 17), dtype=np.uint64)
-    sstore.build(folder / "b", array, distance=0, replace=True)
+    sstore.build(folder / "b", array, distance=0, force=True)
     assert records_of(folder / "b") == sorted(zip(numbers(array[:, :16]), array[:, 16].tolist()))
 
 
@@ -389,7 +389,7 @@ def test_builders(folder: pathlib.Path, rng: np.random.Generator) -> None:
     sstore.build(folder / "a", [1])
     with pytest.raises(sstore.ExistsError):
         sstore.build(folder / "a", fps, bits=256)
-    sstore.build(folder / "a", fps, replace=True, bits=256)
+    sstore.build(folder / "a", fps, force=True, bits=256)
     assert records_of(folder / "a") == expected
     sstore.build(folder / "planned", fps, distance=31, plan="22,21,21", bits=256)
     words = sstore.open(folder / "planned").stat().words
@@ -428,7 +428,7 @@ def test_results(folder: pathlib.Path, rng: np.random.Generator) -> None:
         assert strings[0].hex() in repr(table) and strings[0].hex() in table._repr_html_()
         forms: list[Any] = [table, arrow, frame, data]  # pandas' type does not say that it is an Arrow stream
         for form in forms:
-            sstore.build(folder / "b", form, replace=True)
+            sstore.build(folder / "b", form, force=True)
             ids = table["id"].tolist()
             assert records_of(folder / "b") == sorted({*zip(numbers(table["fingerprint"]), ids)})
     reader = pyarrow.RecordBatchReader.from_stream(store.iter_records(batch_size=99))
@@ -577,7 +577,7 @@ def test_bits_of_pictures(folder: pathlib.Path, rng: np.random.Generator) -> Non
     flags = bits.astype(bool)
     forms += [flags, flags.reshape(200, 16, 16), list(flags.reshape(200, 16, 16)), flags.astype(np.int8), bits.tolist()]
     for form in forms:
-        sstore.build(folder / "a", form, distance=31, replace=True)
+        sstore.build(folder / "a", form, distance=31, force=True)
         with sstore.open(folder / "a") as store:
             assert store.bits == 256
             for i in range(0, 200, 2):

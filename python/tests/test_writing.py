@@ -171,7 +171,7 @@ def test_merge_and_shard(folder: pathlib.Path, rng: np.random.Generator) -> None
     assert set.union(*shards) == contents(folder / "all") and sum(map(len, shards)) == 2000
     with pytest.raises(sstore.ExistsError):
         sstore.merge(folder / "merged", [folder / "1"])
-    assert sstore.merge(folder / "merged", [folder / "1"], replace=True).record_count == 1000
+    assert sstore.merge(folder / "merged", [folder / "1"], force=True).record_count == 1000
 
 
 def contents_of_shard(folder: pathlib.Path, number: int) -> set[tuple[int, int]]:
@@ -321,7 +321,7 @@ def test_errors(folder: pathlib.Path) -> None:
     ):
         with pytest.raises(sstore.ArgumentError):
             call()
-    with pytest.raises(sstore.ExistsError, match="; replace=True replaces it$"):
+    with pytest.raises(sstore.ExistsError, match="; force=True replaces it$"):
         sstore.build(folder / "a", [1])
     with pytest.raises(sstore.OutOfMemoryError, match='but max_memory allows .*; use io="pread"'):
         sstore.open(folder / "a", io="memory", max_memory=1)
@@ -477,7 +477,7 @@ def test_plans(folder: pathlib.Path, rng: np.random.Generator) -> None:
     [chosen] = [plan for plan in found if plan.is_chosen]
     assert chosen.reason and chosen.is_useful and [p.total_bytes for p in found] == sorted(p.total_bytes for p in found)
     for plan in found[:3]:
-        sstore.build(folder / "a", clustered(rng, 100), plan=plan.plan, replace=True)
+        sstore.build(folder / "a", clustered(rng, 100), plan=plan.plan, force=True)
     sample = clustered(rng, 5000)
     assert [p for p in sstore.plans(sample=sample) if p.is_chosen]
     with pytest.raises(TypeError):

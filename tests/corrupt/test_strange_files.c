@@ -262,7 +262,7 @@ static void test_names_of_leftovers(void **state)
     snprintf(link, sizeof link, "%s/MANIFEST.new", store);
     assert_int_equal(symlink(file, link), 0);
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
-    options.replace = true;
+    options.force = true;
     store_must_build(store, &options, &set);
     sstore_write_options compact = SSTORE_WRITE_OPTIONS_INIT;
     compact.block_bytes = 512;

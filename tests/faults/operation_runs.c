@@ -40,7 +40,7 @@ sstore_status run_build(const operation *self, uint32_t threads, sstore_error *e
 sstore_status run_replace(const operation *self, uint32_t threads, sstore_error *error)
 {
     sstore_write_options options = build_options(self, threads);
-    options.replace = true;
+    options.force = true;
     return store_build(self->path, &options, &self->second, 50, error);
 }
 
@@ -115,7 +115,7 @@ sstore_status run_merge(const operation *self, uint32_t threads, sstore_error *e
     const sstore_write_options as_built = build_options(self, threads);
     sstore_write_options options = options_to_merge(&as_built);
     const char *const inputs[] = {self->saved};
-    options.replace = true;
+    options.force = true;
     return sstore_merge(self->path, inputs, 1, &options, NULL, error);
 }
 

@@ -129,7 +129,7 @@ static sstore_status build_wide(const char *path, bool replace, sstore_error *er
     few.count = 500;
     options.threads = 2;
     options.memory_bytes = 1 << 20;
-    options.replace = replace;
+    options.force = replace;
     return store_build(path, &options, &few, 0, error);
 }
 

@@ -52,7 +52,7 @@ static sstore_write_options options_for(const fixture *self)
 {
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.fingerprint_bits = 64 * self->words;
-    options.replace = true;
+    options.force = true;
     options.threads = 1;
     return options;
 }
@@ -145,7 +145,7 @@ static sstore_status merge(const fixture *self, sstore_change *change, sstore_er
 {
     const char *const inputs[] = {self->store};
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
-    options.replace = true;
+    options.force = true;
     return sstore_merge(self->copy, inputs, 1, &options, change, error);
 }
 

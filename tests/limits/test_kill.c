@@ -42,7 +42,7 @@ static sstore_write_options make_options(uint64_t number, bool replace)
     options.memory_bytes = 1 << 20;
     options.threads = 1 + (uint32_t)(number % 3);
     options.plan = number % 5 == 0 ? "auto" : "3";
-    options.replace = replace;
+    options.force = replace;
     options.tmp_dir = number % 2 == 0 ? scratch_disk_path("tmp") : NULL;
     return options;
 }

@@ -265,7 +265,7 @@ static void test_two_builds(void **state)
     const data_set set = self.set;
     const char *path = self.path;
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
-    options.replace = true;
+    options.force = true;
     assert_ok(sstore_builder_create(path, &options, &first, &error), &error);
     assert_status(sstore_builder_create(path, &options, &second, &error), SSTORE_ERROR_BUSY, &error);
     const pid_t child = fork();
@@ -317,7 +317,7 @@ static void test_opening_beside_a_writer(void **state)
     pthread_t reader;
     sstore_error error;
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
-    options.replace = true;
+    options.force = true;
     stock_make(&self, "replaced");
     race shared = {.path = self.path};
     assert_int_equal(pthread_create(&reader, NULL, keep_opening, &shared), 0);

@@ -252,7 +252,7 @@ static void test_stopped(void **state)
         vary(&options, &random);
         options.memory_bytes = 1 << 20;
         options.threads = i % 2 == 0 ? 1 : options.threads;
-        options.replace = replace;
+        options.force = replace;
         options.progress_context = &until;
         sstore_status status = store_build(path, &options, &set, 0, &error);
         /* With several threads the last calls may come after the work is done. */

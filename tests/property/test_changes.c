@@ -583,7 +583,7 @@ static void shard_and_merge(living *self)
     char parts[3][300];
     const char *paths[3];
     const uint32_t count = (uint32_t)rng_between(&self->random, 1, 3);
-    options.replace = true;
+    options.force = true;
     for (uint32_t i = 0; i < count; i++) {
         snprintf(parts[i], sizeof parts[i], "%s.%u", self->path, i);
         paths[i] = parts[i];

@@ -166,7 +166,7 @@ static void build(taking *self)
     options.fingerprint_bits = 64 * self->form.words;
     options.distance = self->form.distance;
     options.no_ids = !self->has_ids;
-    options.replace = true;
+    options.force = true;
     options.block_bytes = 256u << rng_below(&self->random, 5);
     assert_ok(sstore_builder_create(self->path, &options, &builder, &error), &error);
     assert_ok(sstore_builder_add(builder, self->list.fingerprints, NULL, self->list.count, &error), &error);

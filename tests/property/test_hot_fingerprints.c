@@ -127,7 +127,7 @@ static void build(test_case *self)
     options.distance = self->distance;
     options.block_bytes = 256u << rng_below(&self->random, 4);
     options.no_ids = !self->has_ids;
-    options.replace = true;
+    options.force = true;
     assert_ok(sstore_builder_create(self->path, &options, &builder, &error), &error);
     choose_change(self, false);
     assert_ok(sstore_builder_add(builder, self->change.fingerprints, self->has_ids ? self->change.ids : NULL,
@@ -456,7 +456,7 @@ static void build_equal(const char *path, uint32_t words, uint64_t others)
     for (size_t i = 0; others > 0 && i < EQUAL; i += others)
         rows[i * words + words - 1] = rng_mix(i) | 1;
     options.fingerprint_bits = 64 * words;
-    options.replace = true;
+    options.force = true;
     assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
     assert_ok(sstore_builder_add(builder, rows, NULL, EQUAL, &error), &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);

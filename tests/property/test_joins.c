@@ -54,7 +54,7 @@ static void write_records(rng *random, const subject *to, const record_set *reco
     options.plan = to->plan;
     options.block_bytes = to->block_bytes;
     options.no_ids = !to->has_ids;
-    options.replace = true;
+    options.force = true;
     options.memory_bytes = UINT64_C(1) << 20;
     options.threads = (uint32_t)rng_between(random, 1, 2);
     assert_ok(adds ? sstore_builder_create_addition(to->path, &change_apart, &builder, &error)

@@ -103,7 +103,7 @@ static void begin_case(test_case *self, uint64_t seed)
     options.distance = self->distance;
     options.no_ids = !self->has_ids;
     options.block_bytes = 256u << rng_below(&self->random, 5);
-    options.replace = true;
+    options.force = true;
     assert_ok(sstore_builder_create(self->path, &options, &builder, &error), &error);
     add(self, builder, rng_between(&self->random, 1, MAX_RECORDS), repeats[rng_below(&self->random, 4)]);
 }
@@ -211,7 +211,7 @@ static void build_near(const char *path, uint32_t words, size_t repeats, uint64_
         rows[(i + 1) * words - 1] = repeats > 0 && i % repeats == 0 ? 0x111 : 1 + i;
     options.fingerprint_bits = 64 * words;
     options.block_bytes = 1024;
-    options.replace = true;
+    options.force = true;
     assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
     assert_ok(sstore_builder_add(builder, rows, NULL, NEAR, &error), &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);

@@ -451,9 +451,9 @@ static sstore_status build(test_case *now, sstore_error *error)
     store_must_build(now->path, NULL, &other);
     assert_status(store_build(now->path, &now->options, &now->data, piece, error), SSTORE_ERROR_EXISTS, error);
     data_free(&other);
-    now->options.replace = true;
+    now->options.force = true;
     sstore_status status = store_build(now->path, &now->options, &now->data, piece, error);
-    now->options.replace = false;
+    now->options.force = false;
     return status;
 }
 

@@ -126,7 +126,7 @@ sstore_write_options options_to_remove(const sstore_write_options *build)
 sstore_write_options options_to_merge(const sstore_write_options *build)
 {
     sstore_write_options options = with_common((sstore_write_options)SSTORE_WRITE_OPTIONS_INIT, build);
-    options.replace = build->replace;
+    options.force = build->force;
     options.plan = plan_of(build);
     return options;
 }

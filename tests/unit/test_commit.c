@@ -96,7 +96,7 @@ static sstore_status build(const data_set *set, bool replace, sstore_error *erro
     options.memory_bytes = 1 << 20;
     options.threads = 1;
     options.plan = "2";
-    options.replace = replace;
+    options.force = replace;
     *error = (sstore_error){.status = SSTORE_OK};
     return store_build(store_path(), &options, set, 0, error);
 }
@@ -558,7 +558,7 @@ static void test_abort_leaves_nothing(void **state)
     for (int round = 0; round < 2; round++) { /* without and with a store that is to be replaced */
         sstore_builder *builder = NULL;
         sstore_error error = {.status = SSTORE_OK};
-        options.replace = round;
+        options.force = round;
         options.memory_bytes = 1 << 20;
         assert_ok(sstore_builder_create(store_path(), &options, &builder, &error), &error);
         assert_ok(sstore_builder_add(builder, other.fingerprints, other.ids, other.count, &error), &error);

@@ -188,7 +188,7 @@ static void write_stores(const char *first, const char *second, const data_set *
     LEAVES(SSTORE_OK, store_build(second, &build, data, 0, error));
     assert_int_equal(mkdir(empty, 0777), 0);
     LEAVES(SSTORE_OK, store_build(empty, &build, data, 0, error));
-    build.replace = merge.replace = reindex.all = true;
+    build.force = merge.force = reindex.all = true;
     LEAVES(SSTORE_OK, store_build(second, &build, data, 0, error));
     for (int again = 0; again < 2; again++) {
         LEAVES(SSTORE_OK, sstore_merge(merged, inputs, 2, &merge, NULL, error));

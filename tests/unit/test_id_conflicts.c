@@ -183,7 +183,7 @@ static void test_ids_that_are_not_looked_up(void **state)
         sstore_error error;
         assert_non_null(words);
         options.plan = "1";
-        options.replace = true;
+        options.force = true;
         assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
         for (uint64_t i = 0; i < MANY; i += TOGETHER) {
             for (uint64_t j = 0; j < TOGETHER; j++) {

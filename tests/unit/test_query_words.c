@@ -117,7 +117,7 @@ static void write_rows(const char *path, uint64_t (*rows)[2], uint32_t block_byt
     options.fingerprint_bits = 128;
     options.distance = 7;
     options.block_bytes = block_bytes;
-    options.replace = true;
+    options.force = true;
     assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
     assert_ok(sstore_builder_add(builder, rows[0], NULL, MANY, &error), &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);

@@ -571,7 +571,7 @@ static void test_recipe(void **state)
     assert_non_null(strstr(error.message, options.recipe));
     /* Another store in its place. */
     sstore_write_options build = SSTORE_WRITE_OPTIONS_INIT;
-    build.replace = true;
+    build.force = true;
     build.recipe = options.recipe;
     store_must_build(self->path, &build, &self->data);
     assert_status(sstore_reopen(store, &newest, &error), SSTORE_ERROR_RECIPE, &error);
@@ -611,7 +611,7 @@ static void test_recipe_of_a_builder(void **state)
     sstore_builder *builder;
     sstore_error error;
     memset(too_long, 'x', sizeof too_long - 1);
-    build.replace = true;
+    build.force = true;
     for (uint64_t before = 0; before < 2; before++) { /* records; the recipe may come later */
         build.recipe = NULL;
         assert_ok(sstore_builder_create(path, &build, &builder, &error), &error);
@@ -706,7 +706,7 @@ static void test_skipped_ids(void **state)
     assert_status(sstore_builder_skip_ids(builder, UINT64_MAX, &error), SSTORE_ERROR_ARGUMENT, &error);
     sstore_builder_abort(builder);
     build = (sstore_write_options)SSTORE_WRITE_OPTIONS_INIT;
-    build.replace = build.no_ids = true;
+    build.force = build.no_ids = true;
     assert_ok(sstore_builder_create(path, &build, &builder, &error), &error);
     assert_ok(sstore_builder_skip_ids(builder, UINT64_MAX, &error), &error);
     sstore_builder_abort(builder);

@@ -27,7 +27,7 @@ static void build(data_ids kind)
     snprintf(path, sizeof path, "%s", scratch_path("store"));
     options.recipe = RECIPE;
     options.plan = "2";
-    options.replace = true;
+    options.force = true;
     options.no_ids = kind == DATA_NO_IDS;
     assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
     assert_ok(sstore_builder_add(builder, fingerprints, kind == DATA_IDS ? ids : NULL, RECORDS, &error), &error);
@@ -192,7 +192,7 @@ static void test_many_keys(void **state)
     assert_non_null(keys);
     for (uint64_t i = 0; i < MANY; i++)
         keys[i] = i;
-    options.replace = true;
+    options.force = true;
     assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
     assert_ok(sstore_builder_add(builder, keys, NULL, MANY, &error), &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);

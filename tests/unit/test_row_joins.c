@@ -41,7 +41,7 @@ static void write_records(const subject *to, const record_set *records, const ch
     options.fingerprint_bits = 64 * to->maker.words;
     options.distance = to->maker.distance;
     options.block_bytes = 512;
-    options.replace = true;
+    options.force = true;
     assert_ok(adds ? sstore_builder_create_addition(path, &change_apart, &builder, &error)
                    : sstore_builder_create(path, &options, &builder, &error),
               &error);

@@ -415,7 +415,7 @@ static void test_states(void **state)
 static void build_again(const fixture *self, uint32_t words)
 {
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
-    options.replace = true;
+    options.force = true;
     widened_words = words;
     store_must_build(self->path, &options, &self->data);
     widened_words = 1;

@@ -59,7 +59,7 @@ static void open_store(subject *self, const record_set *records)
     sstore_error error;
     options.fingerprint_bits = 64 * self->form.words;
     options.distance = self->form.distance;
-    options.replace = true;
+    options.force = true;
     assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
     assert_ok(sstore_builder_add(builder, records->fingerprints, records->ids, records->count, &error), &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);

@@ -67,11 +67,11 @@ static const struct {
     const char *function, *used;
 } calls[] = {
     {build, "sstore_builder_create ",
-     " plan recipe distance no_ids replace first_id expected_record_count expected_max_id "},
+     " plan recipe distance no_ids force first_id expected_record_count expected_max_id "},
     {add, "sstore_builder_create_addition ",
      " plan recipe no_compact check_ids expected_record_count expected_max_id "},
     {remove_records, "sstore_remover_create ", " recipe no_compact on_absent expected_record_count expected_max_id "},
-    {merge, "sstore_merge ", " plan replace shard shard_count "},
+    {merge, "sstore_merge ", " plan force shard shard_count "},
     {compact, "sstore_compact ", " plan recipe "},
     {deduplicate, "sstore_dedup_open ", " plan recipe distance no_compact check_ids publish_every limit "},
 };
@@ -96,7 +96,7 @@ static bool set_option(sstore_write_options *options, size_t number, const char 
         OPTION_CASE(1, recipe, "made so");
         OPTION_CASE(2, distance, 3);
         OPTION_CASE(3, no_ids, true);
-        OPTION_CASE(4, replace, true);
+        OPTION_CASE(4, force, true);
         OPTION_CASE(5, shard, 1);
         OPTION_CASE(6, shard_count, 2);
         OPTION_CASE(7, no_compact, true);

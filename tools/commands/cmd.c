@@ -402,7 +402,7 @@ const command_option build_options[] = {
      "with an index of the ids, for quick 'sstore get', 'query --id', 'remove --ids' and 'add --replace'", OPTION_FLAG,
      OPTION_FIELD(task_arguments, options.id_index), .common = true},
     {"force", 0, NULL, "replace a store when the new one is complete", OPTION_FLAG,
-     OPTION_FIELD(task_arguments, options.replace), .common = true},
+     OPTION_FIELD(task_arguments, options.force), .common = true},
     {"allow-empty", 0, NULL, "with --force: also replace a store if there are no records", OPTION_FLAG,
      OPTION_FIELD(task_arguments, allow_empty)},
     {0},
@@ -480,7 +480,7 @@ int task_end_build(const task_arguments *arguments, const char *path, sstore_sta
 
 int task_check_records(const task_arguments *arguments, const char *path, uint64_t record_count)
 {
-    if (record_count > 0 || !arguments->options.replace || arguments->allow_empty)
+    if (record_count > 0 || !arguments->options.force || arguments->allow_empty)
         return EXIT_DONE;
     progress_end();
     message_print("%s: there are no input records, so nothing was changed; --allow-empty makes an empty store", path);
@@ -491,7 +491,7 @@ int task_check_stores(const task_arguments *arguments, const char *path, const o
 {
     sstore_statistics metadata = {.record_count = 0};
     int code = EXIT_DONE;
-    if (!arguments->options.replace || arguments->allow_empty)
+    if (!arguments->options.force || arguments->allow_empty)
         return EXIT_DONE;
     for (int i = 0; i < stores->count && code == EXIT_DONE && metadata.record_count == 0; i++)
         code = store_read_metadata(stores->items[i], &metadata);

@@ -69,7 +69,7 @@ static const struct translation {
     {"this is not a store: a store is a folder",
      "this is not a store, which is a folder; 'sstore build STORE FILE' makes one of fingerprints, and "
      "'sstore fingerprint' makes these of texts"},
-    {"set replace to replace it", "--force replaces it"},
+    {"set force to replace it", "--force replaces it"},
     {"set wait_ms to wait until it ends", "--wait waits until it ends"},
     {"after wait_ms; a larger wait_ms waits longer",
      "after the time of --wait; without SECONDS, it waits until it ends"},

@@ -326,7 +326,7 @@ static sstore_status take_inventory(const ss_dir *store, inventory *found, sstor
 
 /* Refuse a folder with foreign files, and a store unless it may be replaced. An unreadable manifest also counts as a
  * store if there are no foreign files: replacing a damaged store repairs it. */
-static sstore_status check_contents(ss_transaction *transaction, bool replace, sstore_error *error)
+static sstore_status check_contents(ss_transaction *transaction, bool force, sstore_error *error)
 {
     inventory found;
     ss_manifest manifest = {.segment_count = 0};
@@ -349,9 +349,9 @@ static sstore_status check_contents(ss_transaction *transaction, bool replace, s
         reason = "there is already a store here";
     else if (found.has_segment)
         reason = "there is a store here that has lost its " SS_MANIFEST_NAME;
-    if (reason == NULL || replace)
+    if (reason == NULL || force)
         return SSTORE_OK;
-    return ss_fail(error, SSTORE_ERROR_EXISTS, 0, transaction->path, SSTORE_NO_OFFSET, "%s; set replace to replace it",
+    return ss_fail(error, SSTORE_ERROR_EXISTS, 0, transaction->path, SSTORE_NO_OFFSET, "%s; set force to replace it",
                    reason);
 }
 

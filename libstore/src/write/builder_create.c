@@ -323,7 +323,7 @@ sstore_status sstore_builder_create(const char *path, const sstore_write_options
     if (status != SSTORE_OK)
         return status;
     taken.distance = ss_distance_or_default(taken.distance);
-    const ss_write_mode mode = taken.replace ? SS_WRITE_REPLACE : SS_WRITE_NEW;
+    const ss_write_mode mode = taken.force ? SS_WRITE_REPLACE : SS_WRITE_NEW;
     return ss_builder_create(path, NULL, mode, SS_SEGMENT_ADDS, &taken, builder_out, error);
 }
 

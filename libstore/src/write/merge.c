@@ -98,7 +98,7 @@ static sstore_status build_shard(inputs *from, const char *path, const sstore_wr
                                .shard_count = options->shard_count,
                                .next_id = from->next_id};
     sstore_builder *builder;
-    sstore_status status = ss_builder_open(path, NULL, options->replace ? SS_WRITE_REPLACE : SS_WRITE_NEW,
+    sstore_status status = ss_builder_open(path, NULL, options->force ? SS_WRITE_REPLACE : SS_WRITE_NEW,
                                            SS_SEGMENT_ADDS, options, &builder, error);
     if (status != SSTORE_OK)
         return status;

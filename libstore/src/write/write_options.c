@@ -51,7 +51,7 @@ static const field fields[] = {
     FIELD(no_ids, BUILD),
     FIELD(id_index, BUILD | MERGE | COMPACT),
     FIELD(names, BUILD),
-    FIELD(replace, BUILD | MERGE),
+    FIELD(force, BUILD | MERGE),
     FIELD(raise_ids, MERGE),
     FIELD(shard, MERGE),
     FIELD(shard_count, MERGE),

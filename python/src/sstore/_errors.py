@@ -117,7 +117,7 @@ _ADVICE = {
     "sstore_plan()": "sstore.plans()",
     "sstore_reindex()": "sstore.reindex()",
     "sstore_verify()": "sstore.verify()",
-    "set replace to replace it": "replace=True replaces it",
+    "set force to replace it": "force=True replaces it",
     "set ignore_free_space": "set ignore_free_space=True",
     "raise memory_bytes": "raise memory",
     "another process is writing to the store; set wait_ms to wait until it ends": (

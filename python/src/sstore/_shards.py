@@ -191,11 +191,11 @@ class SharedFolder:
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             raise DamagedError(f"{name}: expected a manifest of shards: {error}", file=name) from None
 
-    def check_new(self, replace: bool) -> None:
+    def check_new(self, force: bool) -> None:
         """Fail if there are shards, unless they may be replaced."""
-        if not replace and self._fs.exists(self._inner(_MANIFEST)):
+        if not force and self._fs.exists(self._inner(_MANIFEST)):
             raise ExistsError(
-                f"{self.name_of(_MANIFEST)}: there are shards here already; replace=True replaces them",
+                f"{self.name_of(_MANIFEST)}: there are shards here already; force=True replaces them",
                 file=self.name_of(_MANIFEST),
             )
 
@@ -351,17 +351,17 @@ class ShardBuild:
     plan: str
     recipe: Optional[str]
     memory: str
-    replace: bool
+    force: bool
     has_ids: bool
     words: int = 1  # of a fingerprint
 
     def check(self) -> None:
         """Fail where the tasks would, or if there are shards that may not be replaced."""
         count_of(self.shard_count, "shards", _MAX_SHARDS)
-        flag_of(self.replace, "replace")
+        flag_of(self.force, "force")
         with tempfile.TemporaryDirectory(prefix="sstore-") as folder:
             self._builder(f"{folder}/store").abort()
-        self.folder.check_new(self.replace)
+        self.folder.check_new(self.force)
 
     def _builder(self, path: str) -> Builder:
         return Builder(
@@ -401,7 +401,7 @@ class ShardBuild:
         manifest = ShardManifest(
             self.shard_count, self.distance, self.recipe or "", self.has_ids, tuple(shards), 64 * self.words
         )
-        self.folder.check_new(self.replace)
+        self.folder.check_new(self.force)
         self.folder.write(manifest)
         self.folder.remove_others(manifest)
         return manifest

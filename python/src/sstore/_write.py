@@ -243,7 +243,7 @@ class Builder:
         names: bool = False,
         first_id: int = 0,
         recipe: Optional[str] = None,
-        replace: bool = False,
+        force: bool = False,
         memory: Optional[Size] = None,
         threads: int = 0,
         tmp_dir: Optional[PathLike] = None,
@@ -272,7 +272,7 @@ class Builder:
             names=flag_of(names, "names"),
             first_id=first_id,
             recipe=recipe,
-            replace=replace,
+            force=force,
             expected_record_count=expected_record_count,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
         )
@@ -377,7 +377,7 @@ def build(
     id_index: bool = False,
     first_id: int = 0,
     recipe: Optional[str] = None,
-    replace: bool = False,
+    force: bool = False,
     memory: Optional[Size] = None,
     threads: int = 0,
     tmp_dir: Optional[PathLike] = None,
@@ -419,7 +419,7 @@ def build(
             id below 2**32, otherwise about 9.
         first_id: the id of the first record, if there are no ids. Stores that are to be merged need different ones.
         recipe: how the fingerprints were made, at most 4,096 bytes; see text_recipe(). The store keeps it.
-        replace: replace a store at the path, once the new one is complete.
+        force: replace a store at the path, once the new one is complete.
         memory: what the call may take beside the given arrays, in bytes or such as "4G"; None: 1 GiB. Less than 64 MiB
             may be exceeded.
         threads: 0: all that the process may use.
@@ -458,7 +458,7 @@ def build(
         names=all_given is not False,
         first_id=first_id,
         recipe=recipe,
-        replace=replace,
+        force=force,
         memory=memory,
         threads=threads,
         tmp_dir=tmp_dir,
@@ -749,7 +749,7 @@ def merge(
     inputs: Sequence[PathLike],
     *,
     plan: Optional[str] = None,
-    replace: bool = False,
+    force: bool = False,
     memory: Optional[Size] = None,
     threads: int = 0,
     tmp_dir: Optional[PathLike] = None,
@@ -771,7 +771,7 @@ def merge(
             "sstore_write_options",
             plan=plan,
             id_index=flag_of(id_index, "id_index"),
-            replace=replace,
+            force=force,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
         )
         if isinstance(inputs, (str, bytes, os.PathLike)):
@@ -788,7 +788,7 @@ def shard(
     shard_count: int,
     *,
     plan: Optional[str] = None,
-    replace: bool = False,
+    force: bool = False,
     memory: Optional[Size] = None,
     threads: int = 0,
     tmp_dir: Optional[PathLike] = None,
@@ -806,7 +806,7 @@ def shard(
         options = call.options(
             "sstore_write_options",
             plan=plan,
-            replace=replace,
+            force=force,
             shard=number_of(shard, "shard", _MAX_SHARDS),
             shard_count=number_of(shard_count, "shard_count", _MAX_SHARDS),
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),

@@ -191,7 +191,7 @@ def build_shards(
     distance: int = 3,
     plan: str = "auto",
     recipe: Optional[str] = None,
-    replace: bool = False,
+    force: bool = False,
     memory: str = "1G",
     skip_bad: SkipBad = False,
     storage_options: Optional[dict[str, Any]] = None,
@@ -209,7 +209,7 @@ def build_shards(
     folder = SharedFolder(path, storage_options)
     records, words_found = _good(records, _is_binary(ds), has_ids, "build_shards", skip_bad)
     count = words_found or 1
-    work = ShardBuild(folder, shards, distance, plan, recipe, memory, replace, has_ids, count)
+    work = ShardBuild(folder, shards, distance, plan, recipe, memory, force, has_ids, count)
     work.check()
     if not records.take(1):
         return work.finish([])

@@ -291,7 +291,7 @@ def build_shards(
     distance: int = 3,
     plan: str = "auto",
     recipe: Optional[str] = None,
-    replace: bool = False,
+    force: bool = False,
     memory: str = "1G",
     skip_bad: SkipBad = False,
     storage_options: Optional[dict[str, Any]] = None,
@@ -307,7 +307,7 @@ def build_shards(
         path: a folder that all machines reach: a path, or an address that fsspec knows, such as "s3://bucket/docs".
         shards: their number, about a hundred million records each.
         distance, plan, recipe, memory: as sstore.build() takes them; the memory is that of one task.
-        replace: replace the shards at the path, once the new ones are complete. The folders of the old ones are then
+        force: replace the shards at the path, once the new ones are complete. The folders of the old ones are then
             removed, so queries that began before may fail.
         skip_bad: leave out rows with a null id, or with a fingerprint of another length than most: as sstore.build().
         storage_options: for fsspec.
@@ -317,14 +317,14 @@ def build_shards(
 
     Raises:
         ArgumentError, TypeError: of the DataFrame or another argument.
-        ExistsError: there are shards at the path, and replace is False.
+        ExistsError: there are shards at the path, and force is False.
         FileError: the manifest cannot be written.
     """
     records, has_ids = _records(df, "build_shards")
     folder = SharedFolder(path, storage_options)
     records, found_words = _good(records, "build_shards", skip_bad)
     count = found_words or 1
-    work = ShardBuild(folder, shards, distance, plan, recipe, memory, replace, has_ids, count)
+    work = ShardBuild(folder, shards, distance, plan, recipe, memory, force, has_ids, count)
     work.check()
     names = ["fingerprint", "id"] if has_ids else ["fingerprint"]
 
