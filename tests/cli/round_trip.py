@@ -92,6 +92,22 @@ def bytes_file(records):
     return npy("|u1", f"({len(records)}, {8 * word_count(records[0][0])})", b"".join(in_bytes(r[0]) for r in records))
 
 
+def named_file(records):
+    return lines((TEXT["hex"](r[0]), f"/pages/\u00e4 {i}.html") for i, r in enumerate(records))
+
+
+def names_of(name, records):
+    """The names that a command of the page reads; None: none."""
+    made = {"named.tsv": "/pages/\u00e4 {}.html", "pdq.csv": "/pictures/{}, a picture.jpg"}
+    form = made.get(name, "/home/\u00e4/{}.jpg" if name.startswith("czkawka") else None)
+    return form and [form.format(i) for i in range(len(records))]
+
+
+def check_names(what, names):
+    rows = [json.loads(line) for line in dump("--format", "jsonl").stdout.splitlines()]
+    expect(f"the names of {what}", {int(row["id"]): row["name"] for row in rows} == dict(enumerate(names)))
+
+
 def pdq_file(records):
     """Lines as Meta's tools for PDQ print them."""
     return lines((f"{TEXT['hex'](r[0])},{i % 101},/pictures/{i}, a picture.jpg" for i, r in enumerate(records)), "")
@@ -222,6 +238,7 @@ def check_page(page, records, plain, wide, wide_plain):
               "fingerprints.npy": array_file(plain, "fingerprint"),
               "vectors.npy": bytes_file(plain),
               "base64.txt": text_file(plain, "base64", "fingerprint"),
+              "named.tsv": named_file(plain),
               "czkawka.json": czkawka_file(plain)}
     wide_ids = {"wide.tsv": text_file(wide, "hex", "fingerprint,id"),
                 "wide.jsonl": json_file(wide, "hex", "fingerprint,id"),
@@ -251,7 +268,9 @@ def check_page(page, records, plain, wide, wide_plain):
         shutil.rmtree("x.store", ignore_errors=True)
         expected = (records if name in ids else numbered(plain) if name in no_ids else wide if name in wide_ids
                     else numbered(wide_plain))
-        if writes:
+        if writes and names_of(name, expected):
+            run(["sstore", "build", "--quiet", "--names", "x.store"], input=files[name])
+        elif writes:
             bits = ["--bits", str(64 * word_count(expected[0][0]))]
             run(["sstore", "build", "--quiet", "--format", "rec", *bits, "x.store"], input=raw_file(expected, True))
         else:
@@ -264,6 +283,8 @@ def check_page(page, records, plain, wide, wide_plain):
                 expect(f"what '{command}' writes", file.read() == files[name])
         else:
             check_store(f"'{command}'", expected)
+            if names_of(name, expected):
+                check_names(f"'{command}'", names_of(name, expected))
         done["write" if writes else "read"].add(name)
     expect("a command reads each file", done["read"] | skipped == set(files))
     expect("a command writes each file", done["write"] == set(files) - {"czkawka.json", "czkawka-16.json",
