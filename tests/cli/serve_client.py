@@ -1357,6 +1357,20 @@ def test_names():
         service.post("/v1/remove", {"records": [{"name": "0"}, {"name": texts[0]}, {"name": "none"}]})
         service.get(path_of(b"0"), status=404)
         service.get(path_of(names[0]), status=404)
+        for name in [b"\xff\xfe/raw", b"a\\b\xc0"]:  # an answer's key, given back
+            fingerprint, escaped = RANDOM.getrandbits(64), "".join(f"\\x{byte:02x}" for byte in name)
+            service.post("/v1/replace", {"records": [{"fingerprint": f"{fingerprint:x}", "escaped_name": escaped}]})
+            found = service.get(path_of(name))["records"]
+            assert named(found) == [(fingerprint, name)]
+            body = {"queries": [{"fingerprint": f"{fingerprint:x}", "escaped_name": found[0]["escaped_name"]}], "exclude_self": True, "k": 0}
+            answer = service.post("/v1/query", body)
+            assert results(answer) == [[]] and answer["results"][0]["escaped_query_name"] == found[0]["escaped_name"]
+            service.post("/v1/remove", {"records": [{"escaped_name": found[0]["escaped_name"]}]})
+            service.get(path_of(name), status=404)
+        for body in [{"fingerprint": "1", "escaped_name": "\\x0"}, {"fingerprint": "1", "escaped_name": "\\x0a"},
+                     {"fingerprint": "1", "escaped_name": "a", "name": "a"}, {"fingerprint": "1", "escaped_name": 1}]:
+            service.post("/v1/records", {"records": [body]}, status=400)
+        assert service.send("PUT", "/v1/records/x", {"fingerprint": "1", "escaped_name": "y"})[0] == 400
         for body in [{"fingerprint": "1"}, {"fingerprint": "1", "name": ""}, {"fingerprint": "1", "name": "a\nb"},
                      {"fingerprint": "1", "name": 7}, {"fingerprint": "1", "name": "a\u0000"}, {"name": "a"}]:
             service.post("/v1/records", {"records": [body]}, status=400)

@@ -94,6 +94,7 @@ static bool find_own_ids(request *req, const queried_store *from, reply *reply_o
     sstore_cursor_set_stop(from->use.cursor, match_list_should_stop, &none);
     const sstore_status status = sstore_get_named(from->use.cursor, req->names, req->count, take_own_id, req->own_ids,
                                                   &error);
+    sstore_cursor_set_stop(from->use.cursor, NULL, NULL);
     return queried_store_finish(&none, status, &error, reply_out);
 }
 

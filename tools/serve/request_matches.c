@@ -334,9 +334,9 @@ static void print_identity(const request *self, size_t index, reply *to)
         reply_print(to, ",\"query_id\":\"%" PRIu64 "\"", self->ids[index]);
     if ((self->members & RECORD_HAS_NAME) == 0)
         return;
-    char *name = strndup(self->names[index].bytes, self->names[index].size);
-    print_member("query_name", name, to);
-    free(name);
+    char text[4 * SSTORE_MAX_NAME_BYTES + 1];
+    const printed_name name = name_form(&self->names[index], true, text);
+    print_member(name.is_escaped ? "escaped_query_name" : "query_name", name.text, to);
 }
 
 static void print_json(const match_list *list, const request *self, char *const *names, reply *to)

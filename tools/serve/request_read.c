@@ -133,7 +133,8 @@ static bool read_record(request *self, json_view record, const store_names *stor
     request_begin_settings(self, &given);
     if (!request_read_settings(self, &given, stores, reply_out) || !request_allocate_rows(self, 1, false, reply_out))
         return false;
-    if (json_view_member(record, "id").text != NULL || json_view_member(record, "name").text != NULL)
+    if (json_view_member(record, "id").text != NULL || json_view_member(record, "name").text != NULL ||
+        json_view_member(record, "escaped_name").text != NULL)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "the path has the id or the name, and not the body");
     if (!request_read_row(self, request_record_row, record, 0, &fault))
         return request_fail_fault(reply_out, &fault);

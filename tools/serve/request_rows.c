@@ -103,7 +103,8 @@ static bool read_record_fingerprint(request *self, json_view fingerprint, json_v
     return text_reader_take_json(&self->texts, name_record(self, place, ".text").text, text, to, fault);
 }
 
-static bool read_json_name(request *self, json_view value, const char *where, line_fault *fault)
+/* Read a name, or one that is escaped, as answers have those that are not UTF-8. */
+static bool read_json_name(request *self, json_view value, bool is_escaped, const char *where, line_fault *fault)
 {
     char *to = self->name_texts + self->name_bytes;
     sstore_name *name = &self->names[self->count];
@@ -111,7 +112,7 @@ static bool read_json_name(request *self, json_view value, const char *where, li
         return line_fault_set(fault, "%s: expected a string, a name", where);
     *name = (sstore_name){.bytes = to, .size = json_view_text(value, to, value.length)};
     line_fault cause;
-    if (!name_take(to, name->size, NULL, &name->size, &cause))
+    if (!(is_escaped ? name_decode : name_take)(to, name->size, is_escaped ? to : NULL, &name->size, &cause))
         return line_fault_set(fault, "%s: %s", where, cause.reason);
     self->name_bytes += name->size;
     return true;
@@ -132,15 +133,20 @@ static bool check_members(request *self, unsigned members, size_t place, line_fa
 
 bool request_record_row(request *self, json_view row, size_t place, line_fault *fault)
 {
-    static const char *const keys[] = {"fingerprint", "id", "name", "text", NULL};
-    json_view values[4];
-    const json_view odd = json_view_members(row, keys, values), id = values[1], name = values[2];
+    static const char *const keys[] = {"fingerprint", "id", "name", "text", "escaped_name", NULL};
+    json_view values[5];
+    const json_view odd = json_view_members(row, keys, values), id = values[1];
+    const bool is_escaped = values[2].text == NULL;
+    const json_view name = is_escaped ? values[4] : values[2];
     const unsigned key = (id.text != NULL ? RECORD_HAS_ID : 0) | (name.text != NULL ? RECORD_HAS_NAME : 0);
     const bool has_fingerprint = values[0].text != NULL || values[3].text != NULL || key == 0 ||
                                  self->route != ROUTE_REMOVE;
     if (odd.text != NULL)
         return line_fault_set(fault, "%s: unknown or repeated key '%.*s'", name_record(self, place, "").text,
                               json_shown_length(odd), odd.text + 1);
+    if (!is_escaped && values[4].text != NULL)
+        return line_fault_set(fault, "%s: expected a name or an escaped_name, found both",
+                              name_record(self, place, "").text);
     if (request_is_query(self) && name.text != NULL && id.text != NULL)
         return line_fault_set(fault, "queries[%zu]: expected an id or a name, found both", place);
     if (self->route == ROUTE_REMOVE && name.text != NULL && (has_fingerprint || id.text != NULL))
@@ -148,7 +154,9 @@ bool request_record_row(request *self, json_view row, size_t place, line_fault *
     if ((has_fingerprint && !read_record_fingerprint(self, values[0], values[3], place, fault)) ||
         (id.text != NULL &&
          !request_read_json_id(id, name_record(self, place, ".id").text, &self->ids[self->count], fault)) ||
-        (name.text != NULL && !read_json_name(self, name, name_record(self, place, ".name").text, fault)))
+        (name.text != NULL &&
+         !read_json_name(self, name, is_escaped, name_record(self, place, is_escaped ? ".escaped_name" : ".name").text,
+                         fault)))
         return false;
     return check_members(self, key | (has_fingerprint ? RECORD_HAS_FINGERPRINT : 0), place, fault);
 }
