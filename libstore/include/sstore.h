@@ -477,9 +477,9 @@ SSTORE_API sstore_status sstore_get(sstore_cursor *cursor, const uint64_t *ids, 
 
 /* Report every record whose id has one of `count` names, which come in any order and with repeats: query_index is that
  * of the name in `names`, the distance is 0. A name that no record has reports nothing. Several ids may have a name, if
- * they were given, and several records an id. The records come in no particular order. A name takes two reads a segment,
- * one for each id and those of sstore_get() for its records. Names are looked up 4,096 at a time, so that many whose
- * hashes were made to agree take little longer. This takes 36 bytes for each.
+ * they were given, and several records an id. The records come in no particular order. A name takes two reads a
+ * segment, one for each id and those of sstore_get() for its records. Names are looked up 4,096 at a time, so that many
+ * whose hashes were made to agree take little longer. This takes 36 bytes for each.
  * Errors: ARGUMENT (a store without names; an element of `names` that cannot be a name), MEMORY, IO, DAMAGED. Records
  * that were reported before an error are right. */
 SSTORE_API sstore_status sstore_get_named(sstore_cursor *cursor, const sstore_name *names, size_t count,

@@ -29,8 +29,8 @@ static size_t make_bytes(uint64_t mix, size_t size, char *buffer)
  *
  * XXH3-64 of 16 bytes, the words a and b after a constant mask (the xxHash specification, "XXH3 small inputs"), is the
  * avalanche of 16 + swap(a) + b + fold(a * b), where fold() is the upper half xor the lower one. The avalanche can be
- * undone. With a = 0 the sum is 16 + b, with a = 1 it is 16 + swap(1) + 2b. So for each hash there is a name with a = 0,
- * and for half of all hashes one with a = 1. */
+ * undone. With a = 0 the sum is 16 + b, with a = 1 it is 16 + swap(1) + 2b. So for each hash there is a name with
+ * a = 0, and for half of all hashes one with a = 1. */
 
 #define NAME_BYTES 16u
 

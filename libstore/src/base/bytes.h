@@ -116,8 +116,8 @@ static inline ss_u128 ss_hash128(const void *data, size_t size)
 
 /* ----- in memory: with a seed that nobody knows beforehand -----
  *
- * Anybody can make texts and numbers whose XXH3 with seed 0 agree. Where that would cost time, or be taken for equality,
- * they are hashed with a seed. */
+ * Anybody can make texts and numbers whose XXH3 with seed 0 agree. Where that would cost time, or be taken for
+ * equality, they are hashed with a seed. */
 
 /* A seed: the addresses of objects in memory are random. */
 static inline uint64_t ss_make_seed(const void *object, const void *other)

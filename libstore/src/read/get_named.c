@@ -1,6 +1,6 @@
 /*
- * get_named.c - the records of names. A name leads to ids: each segment that adds is asked for the numbers of names with
- * its hash, for the name and id of each number, and for the records of the ids.
+ * get_named.c - the records of names. A name leads to ids: each segment that adds is asked for the numbers of names
+ * with its hash, for the name and id of each number, and for the records of the ids.
  */
 #include "base/error.h"
 #include "read/id_lookup.h"
@@ -38,8 +38,8 @@ static sstore_status take_place(named_search *self, size_t place, sstore_error *
     return status;
 }
 
-/* A name of the segment has a wanted hash: if it is wanted, report the records of its id. A segment has the names of all
- * ids of its records, so each segment reports its own ones. */
+/* A name of the segment has a wanted hash: if it is wanted, report the records of its id. A segment has the names of
+ * all ids of its records, so each segment reports its own ones. */
 static sstore_status take_number(void *context, uint64_t value, sstore_error *error)
 {
     named_search *self = context;

@@ -29,8 +29,8 @@ void ss_name_set_fill(ss_name_set *set, const sstore_name *names, size_t count);
  * name indexes have (specification, section 18). */
 size_t ss_name_set_group_end(const ss_name_set *set, size_t begin);
 
-/* The first place from `begin` to `end` - 1 with this name, and *end_out behind the last one; both are `end` if there is
- * none. */
+/* The first place from `begin` to `end` - 1 with this name, and *end_out behind the last one; both are `end` if there
+ * is none. */
 size_t ss_name_set_find(const ss_name_set *set, size_t begin, size_t end, const sstore_name *name, size_t *end_out);
 
 #endif
