@@ -540,11 +540,14 @@ typedef struct sstore_change {
                                     repeated one may be counted more than once */
     char damaged_file[512]; /* of an older segment, or "": the change was to be merged with it, and was published
                                     as a segment of its own instead. Not escaped. sstore_verify() tells more */
+    uint64_t known_name_count; /* of an addition without replace_records: records given without ids whose name the
+                                  store had, but only with other fingerprints. It has both now. Usually they are
+                                  changed documents, whose older records replace_records would remove */
 } sstore_change;
 
 #define SSTORE_CHANGE_INIT                                                                                             \
     {                                                                                                                  \
-        sizeof(sstore_change), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, 0, ""                                              \
+        sizeof(sstore_change), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, 0, "", 0                                           \
     }
 
 /* Called for each id to remove of which the store has no record. The ids ascend among those that are looked up

@@ -350,6 +350,10 @@ static void print_change(const char *path, const build_job *job, const sstore_ch
                       ", segments %" PRIu32,
                       path, change->removed_count, change->record_count + change->removed_count, change->record_count,
                       change->segment_count);
+    if (change->known_name_count > 0)
+        message_print("%s: the store already had the names of %" PRIu64
+                      " of these, with other fingerprints, and keeps both; --replace replaces the older ones",
+                      path, change->known_name_count);
     if (change->absent_count > 0 && !replaces)
         message_print("%s: not in the store: %" PRIu64 " of %" PRIu64 " that were given%s", path, change->absent_count,
                       change->given_count, absent_hint(job, change));

@@ -105,10 +105,10 @@ sstore_status ss_builder_keep_changes(void *context, void *items, size_t *count,
 sstore_status ss_builder_add_records(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
                                      size_t count, sstore_error *error);
 
-/* Find the ids of names in the extended store: named_out has an element for each name. Errors as
+/* Find the ids of the names of records in the extended store: named_out has an element for each, zeroed. Errors as
  * ss_builder_open_base() and sstore_get_named(). */
-sstore_status ss_builder_find_names(sstore_builder *builder, const sstore_name *names, size_t count,
-                                    ss_named_id *named_out, sstore_error *error);
+sstore_status ss_builder_find_names(sstore_builder *builder, const sstore_name *names, const uint64_t *fingerprints,
+                                    size_t count, ss_named_id *named_out, sstore_error *error);
 
 /* Check the names of given ids against those that the extended store has. ARGUMENT; IO, DAMAGED, MEMORY. */
 sstore_status ss_builder_check_names(sstore_builder *builder, sstore_error *error);

@@ -101,7 +101,9 @@ static sstore_status find_names(sstore_builder *builder, const named_records *re
     if (builder->replaced != NULL)
         return ss_remover_remove_named(builder->replaced, records->names, records->count, named, error);
     const bool is_wanted = builder->extends && records->ids == NULL;
-    return is_wanted ? ss_builder_find_names(builder, records->names, records->count, named, error) : SSTORE_OK;
+    return is_wanted
+               ? ss_builder_find_names(builder, records->names, records->fingerprints, records->count, named, error)
+               : SSTORE_OK;
 }
 
 /* Add a record whose name the store does not have, with the next number. */
@@ -132,6 +134,7 @@ static sstore_status add_by_name(sstore_builder *builder, const named_records *r
             status = add_new_name(builder, fingerprint, &records->names[i], error);
             continue;
         }
+        builder->change.known_name_count += builder->replaced == NULL && !named[i].has_fingerprint;
         status = ss_builder_add_records(builder, fingerprint, &named[i].id, 1, error);
         if (status == SSTORE_OK)
             status = add_name(builder, named[i].id, &records->names[i], error);

@@ -1,4 +1,6 @@
 /* builder_base.c - the store that a builder extends: look-ups of which records it has already, and of ids of names. */
+#include <string.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/words.h"
@@ -76,15 +78,35 @@ sstore_status ss_builder_keep_changes(void *context, void *items, size_t *count,
 
 /* ----- names ----- */
 
-sstore_status ss_builder_find_names(sstore_builder *builder, const sstore_name *names, size_t count,
-                                    ss_named_id *named_out, sstore_error *error)
+/* Records to add, whose names are being looked up. */
+typedef struct name_search {
+    const uint64_t *fingerprints;
+    uint32_t words;
+    ss_named_id *named; /* one a name */
+} name_search;
+
+/* Note the id of the name, and whether it has this fingerprint: a sstore_match_fn. */
+static int note_record(void *context, const sstore_match *record)
 {
+    name_search *self = context;
+    ss_named_id *named = &self->named[record->query_index];
+    const uint64_t *given = self->fingerprints + record->query_index * self->words;
+    const bool has_fingerprint = memcmp(given, record->fingerprint, self->words * sizeof *given) == 0;
+    ss_named_ids_note(self->named, record);
+    named->has_fingerprint = named->has_fingerprint || has_fingerprint;
+    return 0;
+}
+
+sstore_status ss_builder_find_names(sstore_builder *builder, const sstore_name *names, const uint64_t *fingerprints,
+                                    size_t count, ss_named_id *named_out, sstore_error *error)
+{
+    name_search search = {fingerprints, builder->spec.words, named_out};
     sstore_cursor *cursor = NULL;
     sstore_status status = ss_builder_open_base(builder, error);
     if (status == SSTORE_OK)
         status = sstore_cursor_create(builder->base.store, &cursor, error);
     if (status == SSTORE_OK)
-        status = sstore_get_named(cursor, names, count, ss_named_ids_note, named_out, error);
+        status = sstore_get_named(cursor, names, count, note_record, &search, error);
     sstore_cursor_free(cursor);
     return status;
 }

@@ -5,7 +5,7 @@
 #include "sstore.h"
 
 typedef struct ss_named_id {
-    bool is_found;
+    bool is_found, has_fingerprint; /* has: the name also has the fingerprint that is added, if that is looked for */
     uint64_t id;
 } ss_named_id;
 
@@ -15,7 +15,8 @@ static inline int ss_named_ids_note(void *context, const sstore_match *record)
 {
     ss_named_id *named = (ss_named_id *)context + record->query_index;
     if (!named->is_found || record->id < named->id)
-        *named = (ss_named_id){.is_found = true, .id = record->id};
+        named->id = record->id;
+    named->is_found = true;
     return 0;
 }
 
