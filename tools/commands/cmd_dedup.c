@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "commands/dedup.h"
+#include "input/input_hint.h"
 #include "input/interrupt.h"
 
 static const command_option options[] = {
@@ -183,24 +184,30 @@ static void check_arguments(dedup_job *job, dedup_arguments *args)
         message_usage_error("--files cannot be combined with --lines, --jsonl, --csv or --tsv");
     if (args->against != NULL && args->update != NULL)
         message_usage_error("--update cannot be combined with --against: it also drops what is near its STORE");
-    if (args->dry_run && (args->removed != NULL || args->update != NULL))
-        message_usage_error("--dry-run writes nothing: leave out %s", args->removed != NULL ? "--removed" : "--update");
     if (args->removed != NULL && strcmp(args->removed, "-") == 0)
         message_usage_error("--removed: expected the name of a file, found '-'");
     if (args->fingerprint_field != NULL && args->text.text_given != NULL)
         message_usage_error("%s cannot be combined with --fingerprint-field", args->text.text_given);
     if (args->update != NULL)
         args->against = args->update;
+    args->text.form.may_take_fingerprints = true;
+    args->text.form.ids_are_names = true;
 }
 
 /* ----- stores ----- */
 
+/* Do the documents have names? */
+static bool have_names(const dedup_job *job)
+{
+    const document_form *form = &job->args->text.form;
+    return form->unit == DOCUMENT_FILES || form->id_key != NULL;
+}
+
 /* What is added to a store with names has one. */
 static int want_names(dedup_job *job)
 {
-    document_form *form = &job->args->text.form;
-    job->adds_names = form->ids_are_names = true;
-    if (form->unit == DOCUMENT_FILES || form->id_key != NULL)
+    job->adds_names = true;
+    if (have_names(job))
         return EXIT_DONE;
     return message_print("%s: the store has names: --id-field says which field has those of the documents",
                          job->args->update);
@@ -214,6 +221,7 @@ static int open_store(dedup_job *job)
     input_doubt doubt = {.strict = false};
     job->distance = args->distance;
     job->makes_store = args->update != NULL && access(args->update, F_OK) != 0;
+    job->adds_names = job->makes_store && have_names(job);
     if (args->against == NULL || job->makes_store)
         return EXIT_DONE;
     int code = store_open(args->against, NULL, &job->against, &metadata);
@@ -238,6 +246,17 @@ static int open_store(dedup_job *job)
 
 /* ----- the command ----- */
 
+/* Say what would be written without --dry-run. */
+static void report_dry_run(const dedup_job *job)
+{
+    const dedup_arguments *args = job->args;
+    if (args->removed != NULL)
+        message_print("%s: would list %" PRIu64 " documents", args->removed, job->near_count + job->stored_count);
+    if (args->update != NULL && job->words > 0)
+        message_print("%s: would %s %" PRIu64 " records", args->update, job->makes_store ? "be made, with" : "get",
+                      job->grouped_count - job->near_count);
+}
+
 static void report(const dedup_job *job)
 {
     if (job->args->task.quiet || !output_flush())
@@ -253,6 +272,8 @@ static void report(const dedup_job *job)
         message_print("%" PRIu64 " documents are excluded from groups: they are kept", job->excluded_count);
     if (job->no_text_count > 0)
         message_print("left out files that are no text: %" PRIu64, job->no_text_count);
+    if (job->args->dry_run)
+        report_dry_run(job);
 }
 
 static void close_job(dedup_job *job)
@@ -279,12 +300,26 @@ static bool is_output(const char *path)
            S_ISREG(output.st_mode) && input.st_dev == output.st_dev && input.st_ino == output.st_ino;
 }
 
+/* A folder holds documents, unless it is a store. */
+static int check_folder(const char *path)
+{
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool is_store = folder >= 0 && input_hint_is_store(folder);
+    if (folder >= 0)
+        (void)close(folder);
+    return !is_store ? EXIT_DONE
+                     : message_print("%s: it is a store, which has no documents; 'sstore clusters' finds the groups of "
+                                     "near-duplicates in it, 'sstore pairs' the pairs, and --against compares "
+                                     "documents with it",
+                                     path);
+}
+
 static int check_inputs(const dedup_arguments *args, const operands *inputs)
 {
     int code = EXIT_DONE;
     for (int i = 0; i < inputs->count && code == EXIT_DONE; i++)
-        if (!is_folder(inputs->items[i]))
-            code = input_check_all(&inputs->items[i], 1, NULL);
+        code = is_folder(inputs->items[i]) ? check_folder(inputs->items[i])
+                                           : input_check_all(&inputs->items[i], 1, NULL);
     for (int i = 0; i < inputs->count && code == EXIT_DONE; i++)
         if (is_output(inputs->items[i]))
             code = message_print("%s: it is also the output; write to another file", inputs->items[i]);
@@ -336,6 +371,7 @@ int cmd_dedup(int argc, char **argv)
     const operands inputs = operands_as_inputs(given);
     job.inputs = &inputs;
     job.line.radix = args.radix;
+    job.line.is_field = true;
     int code = check_inputs(&args, &inputs);
     if (code == EXIT_DONE)
         code = run(&job, &args, &inputs);

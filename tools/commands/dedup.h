@@ -7,6 +7,7 @@
 
 #include <sstore_join.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "commands/exclude_option.h"
 #include "commands/similarity_option.h"
@@ -15,7 +16,9 @@
 #include "documents/document_work.h"
 #include "documents/reread.h"
 #include "input/input_doubt.h"
+#include "input/input_line.h"
 #include "input/line_format.h"
+#include "output/json_read.h"
 #include "output/stored_names.h"
 
 #define DEDUP_GROUPING_PART 0.85 /* of the command, when groups were found: the rest is reading again */
@@ -55,7 +58,10 @@ typedef struct dedup_job {
     line_format line;       /* of fingerprints that are given */
     input_doubt doubt;      /* of these */
     bool has_numbers;       /* some are numbers of JSON */
+    bool has_text_ids;      /* some names are no whole numbers */
     bool keeps_last;
+    bool has_order;                   /* some document has the key of --keep */
+    char first_keys[JSON_KEYS_BYTES]; /* of the first document, if that lacks it */
 
     sstore *against; /* or NULL */
     bool against_has_ids, makes_store, adds_names;
@@ -68,12 +74,20 @@ typedef struct dedup_job {
 
     sstore_iterator *dropped; /* after the first reading */
     uint64_t document_count, empty_count, excluded_count, no_text_count, kept_count, near_count, stored_count;
+    uint64_t grouped_count; /* of documents that are dropped or have a record in the store of --update */
 } dedup_job;
 
 /* Are names of documents wanted? */
 static inline bool dedup_wants_names(const dedup_arguments *args)
 {
     return args->removed != NULL || args->dry_run || args->text.form.unit == DOCUMENT_FILES || args->max_group > 0;
+}
+
+/* Read the name of a document, if it has one, as the id of a record. False: it is no whole number. */
+static inline bool dedup_read_id(const document *doc, uint64_t *id_out)
+{
+    line_fault ignored;
+    return doc->name == NULL || line_parse_id(doc->name, strlen(doc->name), id_out, &ignored);
 }
 
 /* Read all documents, and find which ones to drop. Returns an exit code. */

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "commands/dedup.h"
+#include "input/input_hint.h"
+#include "input/input_json.h"
 #include "input/input_measure.h"
 #include "input/input_value.h"
 #include "input/interrupt.h"
@@ -20,6 +22,21 @@ static bool agree_words(dedup_job *job, uint32_t words, uint32_t *wanted_out)
     return *wanted_out == words;
 }
 
+/* Read a value of JSON as in the inputs of 'sstore build'. An array may have the words of the other rows only. */
+static bool parse_member(dedup_job *job, const document *doc, const char *text, size_t length, line_record *record,
+                         line_fault *fault)
+{
+    json_member member;
+    line_format format = job->line;
+    member.key = job->args->fingerprint_field;
+    member.kind = doc->text_kind;
+    member.text = text;
+    member.length = length;
+    if (member.kind != MEMBER_STRING && member.kind != MEMBER_INTEGER)
+        format.words = job->words;
+    return json_fingerprint_parse(&format, &member, record, fault);
+}
+
 static void read_fingerprint(dedup_job *job, document_worker *worker, document *doc, const char *text, size_t length,
                              uint64_t *words)
 {
@@ -27,7 +44,8 @@ static void read_fingerprint(dedup_job *job, document_worker *worker, document *
     line_fault fault = {.reason = ""};
     uint32_t wanted;
     line_record_clear(&record);
-    if (!(doc->is_number ? value_parse_number : value_parse)(&job->line, text, length, &record, &fault))
+    if (!(doc->text_kind == MEMBER_ABSENT ? value_parse(&job->line, text, length, &record, &fault)
+                                          : parse_member(job, doc, text, length, &record, &fault)))
         document_fault(&worker->batch, doc, "%s", fault.reason);
     else if (!agree_words(job, record.words, &wanted))
         document_fault(&worker->batch, doc,
@@ -37,6 +55,15 @@ static void read_fingerprint(dedup_job *job, document_worker *worker, document *
         memcpy(words, record.fingerprint, record.words * sizeof *words);
     doc->missing_bits = record.missing_bits;
     doc->feature_count = 1;
+}
+
+/* A name that goes into a store must be one there. */
+static void check_name(const dedup_job *job, document_worker *worker, document *doc)
+{
+    const size_t length = job->adds_names ? strlen(doc->name) : 1;
+    if (length == 0 || length > SSTORE_MAX_NAME_BYTES || (job->adds_names && memchr(doc->name, '\n', length) != NULL))
+        document_fault(&worker->batch, doc, "the name is %s; a store keeps names of 1 to %u bytes without a newline",
+                       length == 0 ? "empty" : "too long or has a newline", SSTORE_MAX_NAME_BYTES);
 }
 
 /* A work's `find`. The fingerprint is in the worker's memory. */
@@ -57,6 +84,7 @@ static sstore_status find_fingerprint(void *context, document_worker *worker, do
         memcpy(words, result.fingerprint, job->words * sizeof *words);
         doc->feature_count = result.feature_count;
     }
+    check_name(job, worker, doc);
     worker->found_count += job->words > 0 ? job->words : SSTORE_MAX_WORDS;
     return status;
 }
@@ -191,10 +219,22 @@ static fate find_fate(dedup_job *job, const document *doc, const uint64_t *finge
     return is_empty || is_excluded ? FATE_KEPT : stored_distance != UINT32_MAX ? FATE_DROPPED : FATE_GROUPED;
 }
 
+/* Note whether a document has the key of --keep, and which ones the first document has instead. */
+static void note_order(dedup_job *job, const document_batch *batch, const document *doc)
+{
+    if (job->document_count == 0 && doc->lacks_order) {
+        const char *line = batch->bytes + doc->begin;
+        const size_t bom_bytes = doc->line == 1 ? input_hint_bom_bytes(line, doc->length) : 0;
+        (void)json_first_keys(line + bom_bytes, doc->length - bom_bytes, job->first_keys);
+    }
+    job->has_order = job->has_order || !doc->lacks_order;
+}
+
 static int take_documents(dedup_job *job, const document_worker *worker, const uint64_t *fingerprints,
                           const stored_matches *matches)
 {
     const document_batch *batch = &worker->batch;
+    uint64_t id;
     int code = EXIT_DONE;
     for (size_t i = 0, at = 0; code == EXIT_DONE && i < batch->count; i++) {
         const document *doc = &batch->items[i];
@@ -204,7 +244,10 @@ static int take_documents(dedup_job *job, const document_worker *worker, const u
         const uint64_t *fingerprint = fingerprints + at * job->words;
         const store_drop stored = {doc->number, matches->ids[at], matches->distances[at]};
         const fate found = find_fate(job, doc, fingerprint, stored.distance);
+        note_order(job, batch, doc);
         job->document_count++;
+        job->grouped_count += found == FATE_GROUPED;
+        job->has_text_ids = job->has_text_ids || !dedup_read_id(doc, &id);
         if (dedup_wants_names(job->args))
             code = document_names_add(&job->names, doc, job->work.reader.form.id_key != NULL);
         if (code == EXIT_DONE)
@@ -212,6 +255,17 @@ static int take_documents(dedup_job *job, const document_worker *worker, const u
         at++;
     }
     return code;
+}
+
+/* No document has the key of --keep: it is misspelled. */
+static int check_order(const dedup_job *job)
+{
+    char shown[4 * JSON_KEYS_BYTES];
+    if (job->document_count == 0 || job->has_order)
+        return EXIT_DONE;
+    (void)sstore_escape(job->first_keys, strlen(job->first_keys), false, shown, sizeof shown);
+    return message_print("--keep: no document has a key '%s'; the first one has %s", job->work.reader.form.order_key,
+                         shown[0] != '\0' ? shown : "none");
 }
 
 /* Warn if lines that are taken as text seem to be JSON or fingerprints. */
@@ -224,7 +278,7 @@ static void look_at_first(const dedup_job *job, const document_batch *batch)
     if (document_form_is_object(batch->bytes + first->begin, first->length))
         message_print("warning: %s: the lines are taken as text, with all keys; --jsonl takes a document from each",
                       first->input);
-    else if (document_form_is_fingerprint(batch->bytes + first->begin, first->length))
+    else if (document_form_begins_fingerprint(batch->bytes + first->begin, first->length))
         message_print("warning: %s: these lines seem to be fingerprints already, which --tsv --no-header "
                       "--fingerprint-field 1 reads; they are taken as text",
                       first->input);
@@ -237,7 +291,7 @@ static void doubt(dedup_job *job, const document_batch *batch, const uint64_t *f
     if (job->args->fingerprint_field == NULL)
         return;
     for (size_t i = 0; i < batch->count; i++) {
-        job->has_numbers = job->has_numbers || batch->items[i].is_number;
+        job->has_numbers = job->has_numbers || batch->items[i].text_kind == MEMBER_INTEGER;
         if (batch->items[i].missing_bits > 0)
             line_shorts_note(&shorts, batch->items[i].missing_bits, batch->items[i].line);
     }
@@ -319,6 +373,7 @@ static int read_all(dedup_job *job)
                                                    .recursive = args->text.recursive}};
     job->work.find = find_fingerprint;
     job->work.give = give_documents;
+    job->doubt.is_of_field = true;
     input_doubt_begin(&job->doubt, job->inputs->count == 1 ? job->inputs->items[0] : NULL);
     input_measure_begin(job->inputs_twice.paths, job->inputs->count);
     const int code = document_work_run(&job->work, args->text.threads);
@@ -333,7 +388,8 @@ static int open_files(dedup_job *job)
     job->left_outs = job->store_drops != NULL ? work_folder_create_unnamed(&job->folder) : NULL;
     if (job->left_outs == NULL)
         return EXIT_FAILED;
-    if (job->args->update != NULL && (job->fingerprints = work_folder_create_unnamed(&job->folder)) == NULL)
+    if (job->args->update != NULL && !job->args->dry_run &&
+        (job->fingerprints = work_folder_create_unnamed(&job->folder)) == NULL)
         return EXIT_FAILED;
     return EXIT_DONE;
 }
@@ -357,6 +413,8 @@ int dedup_find(dedup_job *job)
         code = read_all(job);
     if (code == EXIT_DONE)
         code = end_reading(job);
+    if (code == EXIT_DONE)
+        code = check_order(job);
     if (code != EXIT_DONE || job->keeper == NULL)
         return code;
     report_doubt(job);

@@ -202,8 +202,10 @@ static int open_update(writer *self)
     options.threads = job->args->text.threads;
     options.recipe = job->args->fingerprint_field == NULL ? job->recipe : NULL;
     options.fingerprint_bits = 64 * job->words;
-    if (job->makes_store)
+    if (job->makes_store) {
         options.distance = job->distance;
+        options.names = job->adds_names;
+    }
     const sstore_status status = job->makes_store
                                      ? sstore_builder_create(path, &options, &self->builder, &error)
                                      : sstore_builder_create_addition(path, &options, &self->builder, &error);
@@ -220,14 +222,16 @@ static void next_fingerprint(writer *self)
         self->next_added = UINT64_MAX;
 }
 
-/* Add the fingerprint of a kept document, with its name or its id, or without. */
+/* Add the fingerprint of a kept document, with its name or its id, or without. One id that is a text makes all of them
+ * texts, of which a store without names keeps none. */
 static int add_record(writer *self, const document *doc)
 {
     sstore_error error;
-    const bool has_id = self->job->work.reader.form.id_key != NULL && doc->name == NULL;
+    uint64_t id = 0;
+    const bool has_id = self->job->work.reader.form.id_key != NULL && !self->job->has_text_ids &&
+                        dedup_read_id(doc, &id);
     if (!self->job->adds_names)
-        return message_status(sstore_builder_add(self->builder, self->added, has_id ? &doc->id : NULL, 1, &error),
-                              &error);
+        return message_status(sstore_builder_add(self->builder, self->added, has_id ? &id : NULL, 1, &error), &error);
     const char *text = doc->name != NULL ? doc->name : document_names_find(&self->job->names, doc->number);
     if (text == NULL)
         return EXIT_FAILED;
@@ -247,6 +251,12 @@ static int add_kept(writer *self, const document *doc)
     return self->next_added == doc->number ? add_record(self, doc) : EXIT_DONE;
 }
 
+/* Does the store not keep the ids of the documents? */
+static bool drops_ids(const dedup_job *job)
+{
+    return !job->adds_names && job->against_has_ids && job->work.reader.form.id_key != NULL && job->has_text_ids;
+}
+
 static int close_update(writer *self, int code)
 {
     sstore_change change = SSTORE_CHANGE_INIT;
@@ -263,6 +273,9 @@ static int close_update(writer *self, int code)
     code = message_status(sstore_builder_finish(self->builder, &change, &error), &error);
     if (code == EXIT_DONE && !self->job->args->task.quiet)
         message_print("%s: added %" PRIu64 " records; records %" PRIu64, path, change.added_count, change.record_count);
+    if (code == EXIT_DONE && drops_ids(self->job) && !self->job->args->task.quiet)
+        message_print("warning: %s: the store has no names, and ids of --id-field are texts: the records got numbers",
+                      path);
     return code;
 }
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "output/json_members.h"
 #include "sstore.h"
 
 #define DOCUMENT_MAX_WORDS SSTORE_MAX_WORDS
@@ -17,12 +18,13 @@ typedef struct document {
     uint64_t number;                    /* of all documents that were read, from next_id of the reader on */
     uint64_t id;                        /* the number, unless it has an id of its own */
     uint64_t order;                     /* lower ones come first, if the form has a key for that */
+    bool lacks_order;                   /* there is no such key */
     bool is_header, is_last;            /* the header of a table: no document; the last line, without a line feed */
     const struct table_columns *table;  /* of a table; valid while the reader is open */
     const char *name;                   /* by which it is known; NULL: by its id alone */
     bool has_objects, has_lines;        /* a file: a JSON object in each of its first lines; many lines */
     bool is_left_out;                   /* a file that is no text: it has neither an id nor features */
-    bool is_number;                     /* the text is a number of JSON */
+    member_kind text_kind;              /* of JSON: what the text stands for; otherwise MEMBER_ABSENT */
     uint32_t missing_bits;              /* of its fingerprint: those of digits that are absent in front */
     const char *fault;                  /* why the line cannot be read; NULL: it can */
     size_t found_at;                    /* where the worker keeps what it found, if the work needs it */

@@ -91,6 +91,12 @@ bool document_form_is_fingerprint(const char *line, size_t length)
            (tab == NULL || span(tab + 1, length - digits - 1, decimal) == length - digits - 1);
 }
 
+bool document_form_begins_fingerprint(const char *line, size_t length)
+{
+    const char *tab = memchr(line, '\t', length);
+    return document_form_is_fingerprint(line, tab != NULL ? (size_t)(tab - line) : length);
+}
+
 bool document_form_has_lines(const char *text, size_t length)
 {
     const char *at = text, *end = text + length;

@@ -18,7 +18,8 @@ typedef struct document_form {
     const char *text_key, *id_key; /* of JSON, or columns: by name, or by number from 1; `id_key` may be NULL */
     const char *order_key;         /* the same, of the number or date by which documents are ordered; or NULL */
     bool is_descending;            /* higher ones come first */
-    bool takes_fingerprints;       /* the text is a fingerprint, which may be a number of JSON */
+    bool takes_fingerprints;       /* the text is a fingerprint, which may be a number or an array of JSON */
+    bool may_take_fingerprints;    /* an option says so: --fingerprint-field */
     bool no_header;                /* the first row of a table is a document */
     const char *encoding;          /* as iconv(3) names it; NULL: UTF-8 */
     bool ids_are_names;            /* otherwise those that are whole numbers are ids of records */
@@ -46,6 +47,9 @@ char document_form_delimiter(const char *text, size_t length);
 
 /* Does a line have a fingerprint: 16 hex digits or a large decimal number, and perhaps a tab and an id? */
 bool document_form_is_fingerprint(const char *line, size_t length);
+
+/* Does a line have one, and perhaps a tab and anything else? */
+bool document_form_begins_fingerprint(const char *line, size_t length);
 
 /* Does a text have many lines? */
 bool document_form_has_lines(const char *text, size_t length);

@@ -69,12 +69,24 @@ static bool take_order(document_batch *batch, document *doc, const document_form
     const bool is_real = member->kind == MEMBER_OTHER && strcmp(member->text, JSON_REAL_NAME) == 0;
     const bool has_text = member->kind == MEMBER_INTEGER || member->kind == MEMBER_STRING;
     const bool has_none = member->kind == MEMBER_ABSENT || member->kind == MEMBER_NULL;
+    doc->lacks_order = member->kind == MEMBER_ABSENT;
     const char *text = is_real ? member->room : has_text ? member->text : "";
     const size_t length = is_real ? strlen(text) : has_text ? member->length : 0;
     if ((is_real || has_text || has_none) && document_order_read(text, length, form->is_descending, &doc->order))
         return true;
     document_fault(batch, doc, "%s", DOCUMENT_ORDER_EXPECTED);
     return false;
+}
+
+/* The text is that of a member, which is gone at the end. An array was decoded into its room. */
+static void take_text(document_batch *batch, document *doc, const json_member *member, document_text *text_out)
+{
+    char *copy = batch->decoded + doc->length + 1; /* behind all strings */
+    const bool is_array = member->text == member->room;
+    if (is_array)
+        memcpy(copy, member->room, sizeof member->room);
+    doc->text_kind = member->kind;
+    *text_out = (document_text){is_array ? copy : member->text, member->length};
 }
 
 bool document_json_read(document_batch *batch, document *doc, const document_form *form, document_text *text_out)
@@ -94,7 +106,7 @@ bool document_json_read(document_batch *batch, document *doc, const document_for
         order = &members[count];
         members[count++].key = form->order_key;
     }
-    if (!grow(&batch->decoded, &batch->decoded_capacity, length + 1, 1))
+    if (!grow(&batch->decoded, &batch->decoded_capacity, doc->length + 1 + MEMBER_MAX_BYTES, 1))
         return fail(batch, doc, "", "out of memory");
     if (!json_members_read(line, length, members, count, batch->decoded, reason))
         return fail_object(batch, doc, line, length, reason);
@@ -102,11 +114,11 @@ bool document_json_read(document_batch *batch, document *doc, const document_for
         if (members[i].kind == MEMBER_ABSENT && &members[i] != order)
             members[i].text = json_first_keys(line, length, members[i].room);
     if (text->kind != MEMBER_STRING && text->kind != MEMBER_NULL &&
-        !(form->takes_fingerprints && text->kind == MEMBER_INTEGER))
-        return fail_key(batch, doc, text, form->takes_fingerprints ? "a string or a whole number" : "a string",
-                        form->takes_fingerprints ? "--fingerprint-field" : "--text-field");
-    doc->is_number = text->kind == MEMBER_INTEGER;
-    text_out->text = text->text;
-    text_out->length = text->length;
+        (text->kind == MEMBER_ABSENT || !form->takes_fingerprints))
+        return fail_key(batch, doc, text, form->takes_fingerprints ? "a fingerprint" : "a string",
+                        form->takes_fingerprints      ? "--fingerprint-field"
+                        : form->may_take_fingerprints ? "--text-field, or by --fingerprint-field for fingerprints"
+                                                      : "--text-field");
+    take_text(batch, doc, text, text_out);
     return (id == NULL || take_id(batch, doc, form, id)) && (order == NULL || take_order(batch, doc, form, order));
 }

@@ -119,18 +119,56 @@ static bool find_column(const table_columns *columns, const document_form *form,
     return true;
 }
 
+static bool is_fingerprint(const field *found)
+{
+    static const line_format hex = LINE_FORMAT_INIT;
+    line_record record;
+    return found->length >= MIN_DIGITS && (document_form_is_fingerprint(found->text, found->length) ||
+                                           value_read(&hex, found->text, found->length, &record));
+}
+
+/* The number from 1 of the first column with a fingerprint, or 0. */
+static size_t find_fingerprint(const table_columns *columns, const char *row, size_t length)
+{
+    row_fields fields = begin_row(columns, row, length);
+    field found;
+    for (size_t i = 1; next_field(&fields, &found); i++)
+        if (is_fingerprint(&found))
+            return i;
+    return 0;
+}
+
 /* Is there a fingerprint in the column of the text? */
 static bool has_fingerprint(const table_columns *columns, const char *row, size_t length)
 {
-    static const line_format hex = LINE_FORMAT_INIT;
     row_fields fields = begin_row(columns, row, length);
     field found = {.length = 0};
     for (size_t i = 0; i <= columns->text; i++)
         if (!next_field(&fields, &found))
             return false;
-    line_record record;
-    return found.length >= MIN_DIGITS && (document_form_is_fingerprint(found.text, found.length) ||
-                                          value_read(&hex, found.text, found.length, &record));
+    return is_fingerprint(&found);
+}
+
+/* There is no column of that name or number. Where no option names that of the text, there may be fingerprints. */
+static void explain_column(const table_columns *columns, const document_form *form, const char *key, const char *option,
+                           const char *row, size_t length, char *reason, size_t reason_bytes)
+{
+    char list[512];
+    const bool may_be_other = form->may_take_fingerprints && key == form->text_key && !form->takes_fingerprints &&
+                              strcmp(key, "text") == 0;
+    const size_t fingerprint = may_be_other ? find_fingerprint(columns, row, length) : 0;
+    list_columns(columns, row, length, list, sizeof list);
+    const int used = snprintf(reason, reason_bytes, "expected a column '%.60s', found %s; ", key,
+                              form->no_header ? "a table without a header" : list);
+    const size_t at = used < 0 || (size_t)used > reason_bytes ? reason_bytes : (size_t)used;
+    if (fingerprint > 0)
+        (void)snprintf(reason + at, reason_bytes - at,
+                       "column %zu seems to have fingerprints, which --no-header --fingerprint-field %zu reads",
+                       fingerprint, fingerprint);
+    else
+        (void)snprintf(reason + at, reason_bytes - at, "%s names the column, or gives its number from 1%s%s", option,
+                       may_be_other ? "; --fingerprint-field names one with fingerprints" : "",
+                       form->no_header ? "" : "; --no-header says that the first row is a document");
 }
 
 bool document_table_begin(table_columns *columns, const document_form *form, const char *row, size_t length,
@@ -148,15 +186,9 @@ bool document_table_begin(table_columns *columns, const document_form *form, con
     columns->has_quotes = form->unit == DOCUMENT_CSV;
     columns->delimiter = form->unit == DOCUMENT_TSV ? '\t' : document_form_delimiter(row, length);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        char list[512];
         if (find_column(columns, form, wanted[i].key, row, length, wanted[i].column))
             continue;
-        list_columns(columns, row, length, list, sizeof list);
-        (void)snprintf(reason, reason_bytes,
-                       "expected a column '%.60s', found %s; %s names the column, or gives its "
-                       "number from 1%s",
-                       wanted[i].key, form->no_header ? "a table without a header" : list, wanted[i].option,
-                       form->no_header ? "" : "; --no-header says that the first row is a document");
+        explain_column(columns, form, wanted[i].key, wanted[i].option, row, length, reason, reason_bytes);
         return false;
     }
     if (form->takes_fingerprints && !form->no_header && has_fingerprint(columns, row, length)) {

@@ -373,6 +373,8 @@ static int end_short(const sign_watch *self)
 
 /* ----- the signs ----- */
 
+#define NEAR_NUMBERS "are numbers close to each other: they seem to be ids, counts, times or line numbers; "
+
 /* The most telling ones first. A text follows "the fingerprints (N)". */
 static const struct sign {
     int (*watch)(sign_watch *self, const doubt_row *row);
@@ -403,11 +405,10 @@ static const struct sign {
                       "are small, but their ids are large: fingerprint and id seem to be swapped; --columns says which "
                       "field is the fingerprint, such as --columns id,fingerprint, and --fingerprint-field and "
                       "--id-field name the keys of JSON"},
-    [SIGN_NEAR_NUMBERS] =
-        {watch_near_numbers, end_near_numbers,
-         "are numbers close to each other: they seem to be ids, counts, times or line numbers; --columns "
-         "says which field is the fingerprint, such as --columns id,fingerprint, --fingerprint-field "
-         "which key of JSON, and --radix dec reads decimal ones"},
+    [SIGN_NEAR_NUMBERS] = {watch_near_numbers, end_near_numbers,
+                           NEAR_NUMBERS
+                           "--columns says which field is the fingerprint, such as --columns id,fingerprint, "
+                           "--fingerprint-field which key of JSON, and --radix dec reads decimal ones"},
     [SIGN_NO_LETTER] = {watch_no_letter, end_no_letter,
                         "have no hex digit above 9: they seem to be decimal, read as hex; --radix dec reads "
                         "decimal numbers, and --radix hex says that these are hex"},
@@ -457,8 +458,19 @@ static input_sign first_shown(const sign_watch *self, input_sign end)
     "are readable text, byte by byte: the file seems to be text, which --format text reads; if it is an array of "     \
     "characters, decode them first"
 
+/* What SIGN_NEAR_NUMBERS means where there is no --columns. */
+#define NEAR_NUMBERS_OF_FIELD                                                                                          \
+    NEAR_NUMBERS "--fingerprint-field says which field is the fingerprint, and --radix dec reads decimal ones"
+
+static const char *text_of_sign(const sign_watch *self, input_sign sign, bool is_of_field)
+{
+    return sign == SIGN_TEXT && !self->is_text        ? TEXT_AS_WORDS
+           : sign == SIGN_NEAR_NUMBERS && is_of_field ? NEAR_NUMBERS_OF_FIELD
+                                                      : signs[sign].text;
+}
+
 /* Write the first sign that is shown. Of several inputs, each may write leading zeros or not. */
-static void describe_first(const sign_watch *self, const char *name, char *to, size_t size)
+static void describe_first(const sign_watch *self, const char *name, bool is_of_field, char *to, size_t size)
 {
     const size_t begin = name == NULL ? 0 : (size_t)snprintf(to, size, "%.200s: ", name);
     const input_sign end = name != NULL ? SIGN_COUNT : SIGN_SHORT, sign = first_shown(self, end);
@@ -468,7 +480,7 @@ static void describe_first(const sign_watch *self, const char *name, char *to, s
         short_rows_describe(&self->short_rows, to + begin, size - begin);
     else
         (void)snprintf(to + begin, size - begin, "the fingerprints (%" PRIu64 ") %s", self->count,
-                       sign == SIGN_TEXT && !self->is_text ? TEXT_AS_WORDS : signs[sign].text);
+                       text_of_sign(self, sign, is_of_field));
 }
 
 static void watch_row(sign_watch *self, const doubt_row *row)
@@ -518,7 +530,7 @@ static void watch_rows(sign_watch *self, const doubt_rows *rows)
 static void conclude(input_doubt *self)
 {
     if (self->found[0] == '\0')
-        describe_first(&self->input, self->name, self->found, sizeof self->found);
+        describe_first(&self->input, self->name, self->is_of_field, self->found, sizeof self->found);
 }
 
 void input_doubt_begin(input_doubt *self, const char *name)
@@ -555,7 +567,7 @@ const char *input_doubt_end(input_doubt *self)
         return NULL;
     conclude(self);
     if (self->found[0] == '\0')
-        describe_first(&self->all, NULL, self->found, sizeof self->found);
+        describe_first(&self->all, NULL, self->is_of_field, self->found, sizeof self->found);
     return self->found[0] != '\0' ? self->found : NULL;
 }
 

@@ -90,6 +90,7 @@ typedef struct sign_watch {
 
 typedef struct input_doubt {
     bool strict;           /* option: a doubt is an error */
+    bool is_of_field;      /* --fingerprint-field alone says where fingerprints are: there is no --columns */
     const char *name;      /* of the input */
     sign_watch input, all; /* rows of the input that is being read, and of all */
     char found[640];       /* the first doubt; empty: there is none */

@@ -91,7 +91,9 @@ static bool take_array(const line_format *format, const json_member *member, lin
     if (bits == 0)
         return line_fault_set(fault, "expected a fingerprint of %" PRIu32 " bytes, found an array of %zu%s",
                               expected_bytes(format), items,
-                              format->pads || items > MEMBER_MAX_BYTES ? "" : "; --pad fills up other sizes");
+                              format->pads || format->is_field || items > MEMBER_MAX_BYTES
+                                  ? ""
+                                  : "; --pad fills up other sizes");
     if (are_bits || member->kind == MEMBER_BYTES)
         memcpy(bytes, member->text, are_bits ? (items + 7) / 8 : items);
     else
@@ -135,8 +137,8 @@ static bool is_ambiguous(const line_format *format, const json_member *member)
     return true;
 }
 
-static bool take_fingerprint(const line_format *format, const json_member *member, line_record *record,
-                             line_fault *fault)
+bool json_fingerprint_parse(const line_format *format, const json_member *member, line_record *record,
+                            line_fault *fault)
 {
     bool right = false;
     switch (member->kind) {
@@ -221,7 +223,7 @@ static bool take_members(const line_format *format, const row_members *members, 
         return fail_absent(fault, "an id", id, "; --id-field names its key");
     if (format->are_ids)
         return take_id(id, &record_out->fingerprint[0], fault);
-    if (!take_fingerprint(format, members->fingerprint, record_out, fault))
+    if (!json_fingerprint_parse(format, members->fingerprint, record_out, fault))
         return false;
     if (format->has_names)
         return take_name(format, members, record_out, fault);

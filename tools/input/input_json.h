@@ -6,6 +6,7 @@
 #define INPUT_JSON_H
 
 #include "input/input_line.h"
+#include "output/json_members.h"
 
 /*
  * Read a line as line_parse() does. The columns only say whether there is an id, and whether it may be missing. A
@@ -14,5 +15,9 @@
  */
 bool json_line_parse(const line_format *format, const char *line, size_t length, line_record *record_out,
                      line_fault *fault);
+
+/* Read the value of a key as the fingerprint of such a line. */
+bool json_fingerprint_parse(const line_format *format, const json_member *member, line_record *record,
+                            line_fault *fault);
 
 #endif

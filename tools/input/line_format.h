@@ -45,6 +45,7 @@ typedef struct line_format {
     bool has_names;           /* records have names in the place of ids: see line_column_at() */
     bool are_names;           /* with `are_ids` and `has_names`: the fingerprint column holds names */
     bool has_name_column;     /* there is one in the list of columns */
+    bool is_field;            /* of a document, without the options of inputs: no hint for an array names --pad */
     char *name_room;          /* takes the name of the last line: SSTORE_MAX_NAME_BYTES; NULL: names are only checked */
 } line_format;
 
@@ -52,7 +53,7 @@ typedef struct line_format {
 #define LINE_FORMAT_INIT                                                                                               \
     {                                                                                                                  \
         {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID}, 2, true, RADIX_HEX, 0, false, false, false, "fingerprint", "id",    \
-            false, false, 0, false, false, false, false, 1, 0, false, NULL, true, false, false, false, NULL            \
+            false, false, 0, false, false, false, false, 1, 0, false, NULL, true, false, false, false, false, NULL     \
     }
 
 #define LINE_RECIPE_BYTES 512 /* longer ones are not stated */

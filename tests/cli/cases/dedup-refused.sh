@@ -33,7 +33,6 @@ refused 2 sstore dedup --keep best one
 refused 2 sstore dedup --keep max: one
 refused 2 sstore dedup --csv --jsonl one
 refused 2 sstore dedup --files --lines one
-refused 2 sstore dedup --dry-run --removed list one
 refused 2 sstore dedup --against a.store --update b.store one
 refused 2 sstore dedup --fingerprint-field h --features chars --jsonl one
 refused 2 sstore dedup --removed - one
