@@ -31,7 +31,7 @@ def random_names(rng: np.random.Generator, count: int, longest: int = 40) -> lis
 
 
 def names_of(store: sstore.Store) -> dict[int, Optional[str]]:
-    records = store.records(names=True)
+    records = store.records(with_names=True)
     return dict(zip(records.id.tolist(), records.name))
 
 
@@ -124,7 +124,7 @@ def test_tables(folder: pathlib.Path, rng: np.random.Generator) -> None:
 
 
 def test_results(folder: pathlib.Path, rng: np.random.Generator) -> None:
-    """names=True adds the name of each id, and everything takes it over."""
+    """with_names=True adds the name of each id, and everything takes it over."""
     fps = clustered(rng, 400)
     ids = rng.permutation(1000)[:400].astype(np.uint64)
     for names in (random_names(rng, 400), [f"page-{i}.html" for i in range(400)]):
@@ -133,16 +133,16 @@ def test_results(folder: pathlib.Path, rng: np.random.Generator) -> None:
         sstore.build(folder / "b", fps, ids, distance=5, force=True)
         with sstore.open(folder / "a") as store, sstore.open(folder / "b") as bare:
             results: list[Any] = [
-                (store.query(int(fps[0]), 20, names=True), store.query(int(fps[0]), 20)),
-                (store.nearest(int(fps[0]), limit=9, names=True), store.nearest(int(fps[0]), limit=9)),
-                (store.query_batch(fps, names=True), store.query_batch(fps)),
-                (store.get(ids[:30], names=True), store.get(ids[:30])),
-                (store.records(names=True), store.records()),
-                (store.pairs(names=True), store.pairs()),
-                (store.clusters(names=True), store.clusters()),
-                (store.join(bare, names=True), store.join(bare)),
-                (bare.join(store, names=True), bare.join(store)),
-                (store.query_groups(fps, ids, names=True), store.query_groups(fps, ids)),
+                (store.query(int(fps[0]), 20, with_names=True), store.query(int(fps[0]), 20)),
+                (store.nearest(int(fps[0]), limit=9, with_names=True), store.nearest(int(fps[0]), limit=9)),
+                (store.query_batch(fps, with_names=True), store.query_batch(fps)),
+                (store.get(ids[:30], with_names=True), store.get(ids[:30])),
+                (store.records(with_names=True), store.records()),
+                (store.pairs(with_names=True), store.pairs()),
+                (store.clusters(with_names=True), store.clusters()),
+                (store.join(bare, with_names=True), store.join(bare)),
+                (bare.join(store, with_names=True), bare.join(store)),
+                (store.query_groups(fps, ids, with_names=True), store.query_groups(fps, ids)),
             ]
             for with_names, without in results:
                 columns = dict(with_names.columns)
@@ -155,18 +155,18 @@ def test_results(folder: pathlib.Path, rng: np.random.Generator) -> None:
             assert results[5][0].other_name == store.names(results[5][1].other_id)
             assert results[2][0].offsets.tolist() == results[2][1].offsets.tolist()
             for batches, whole in (
-                (store.iter_query_batch(fps, batch_size=7, names=True), results[2][0]),
-                (store.iter_records(batch_size=7, names=True), results[4][0]),
-                (store.iter_pairs(batch_size=7, names=True), results[5][0]),
-                (store.iter_clusters(batch_size=7, names=True), results[6][0]),
-                (store.iter_join(bare, batch_size=7, names=True), results[7][0]),
+                (store.iter_query_batch(fps, batch_size=7, with_names=True), results[2][0]),
+                (store.iter_records(batch_size=7, with_names=True), results[4][0]),
+                (store.iter_pairs(batch_size=7, with_names=True), results[5][0]),
+                (store.iter_clusters(batch_size=7, with_names=True), results[6][0]),
+                (store.iter_join(bare, batch_size=7, with_names=True), results[7][0]),
             ):
                 assert [name for batch in batches for name in batch.name] == whole.name.tolist()
             with pytest.raises(ValueError, match="has no names"):
-                bare.records(names=True)
+                bare.records(with_names=True)
             with pytest.raises(ValueError, match="has no names"):
                 bare.names(1)
-            with pytest.raises(AttributeError, match="names=True"):
+            with pytest.raises(AttributeError, match="with_names=True"):
                 store.records().name
             clusters = results[6][0]
             of_duplicates = [name_of[i] for i in clusters.duplicates.id.tolist()]
@@ -181,12 +181,12 @@ def test_results(folder: pathlib.Path, rng: np.random.Generator) -> None:
             assert found.name.to_numpy().tolist() == np.asarray(found.name).tolist() == found.name.tolist()
             if is_text:
                 assert duckdb.from_arrow(found.to_arrow()).fetchnumpy()["name"].tolist() == expected
-                reader = pyarrow.RecordBatchReader.from_stream(store.iter_records(batch_size=9, names=True))
+                reader = pyarrow.RecordBatchReader.from_stream(store.iter_records(batch_size=9, with_names=True))
                 assert reader.read_all()["name"].to_pylist() == expected
                 kind = STRING_TYPE() if STRING_TYPE is not None else np.dtype(object)
                 assert found.name.to_numpy().dtype == kind
             else:
-                reader = pyarrow.RecordBatchReader.from_stream(store.iter_records(batch_size=400, names=True))
+                reader = pyarrow.RecordBatchReader.from_stream(store.iter_records(batch_size=400, with_names=True))
                 with pytest.raises(OSError, match="not UTF-8"):
                     reader.read_all()
 
@@ -215,7 +215,7 @@ def test_strings(folder: pathlib.Path, rng: np.random.Generator) -> None:
         assert store.names(3).tolist() == [texts[3]] and store.names([]).tolist() == []
         assert store.names([]).to_numpy().tolist() == store.names([]).to_arrow().to_pylist() == []
         assert repr(store.names([0, 7, 99999])) == "<sstore.Strings, 3: 'a', '\\\\ttab', None>".replace("\\\\", "\\")
-        assert "\\ttab" in repr(store.records(names=True)) or len(store) > 10
+        assert "\\ttab" in repr(store.records(with_names=True)) or len(store) > 10
         with pytest.raises(IndexError):
             names[700]
 
@@ -239,10 +239,10 @@ def test_changes(folder: pathlib.Path, rng: np.random.Generator) -> None:
             model = {key: name for key, name in model.items() if name not in gone}
             assert change.removed_count == before - len(model) and change.record_count == len(model)
         with sstore.open(path) as store:
-            records = store.records(names=True)
+            records = store.records(with_names=True)
             assert dict(zip(zip(records.fingerprint.tolist(), records.id.tolist()), records.name)) == model
             asked = [names[i] for i in rng.integers(0, len(names), 10).tolist()]
-            found = store.get(names=asked)
+            found = store.get(names=asked, with_names=True)
             rows = zip(found.query_index.tolist(), found.fingerprint.tolist(), found.id.tolist())
             expected = [(i, f, id_) for i, name in enumerate(asked) for (f, id_), one in model.items() if one == name]
             assert list(rows) == sorted(expected)
@@ -282,7 +282,7 @@ def test_one_id_a_name(folder: pathlib.Path, rng: np.random.Generator, skip_bad:
                 builder.add(fps[:20], names=given[:20])
                 builder.add(fps[20:], names=given[20:])
         with sstore.open(path) as store:
-            records = store.records(names=True)
+            records = store.records(with_names=True)
             assert {*zip(records.fingerprint.tolist(), records.id.tolist(), records.name)} == model
             assert len(records) == len(model) and store.stat().next_id == next_id
 
@@ -317,7 +317,7 @@ def test_replacements(folder: pathlib.Path, rng: np.random.Generator, form: str)
         model = {record for record in before if record[at] not in given_keys} | added
         assert change.added_count == len(model - before) and change.removed_count == len(before - model)
         with sstore.open(path) as store:
-            records = store.records(names=has_names)
+            records = store.records(with_names=has_names)
             texts = records.name if has_names else [None] * len(records)
             assert {*zip(records.fingerprint.tolist(), records.id.tolist(), texts)} == model
             assert len(records) == len(model) == change.record_count
@@ -367,7 +367,7 @@ def test_near_a_stored_record(folder: pathlib.Path, rng: np.random.Generator, wo
                     everything = expected(own, 64 * words, exclude)
                     for near in (0, 3 * words, 12 * words):
                         want = [row for row in everything if row[0] <= near]
-                        found = store.query(distance=near, exclude_self=exclude, names=True, **form)
+                        found = store.query(distance=near, exclude_self=exclude, with_names=True, **form)
                         assert rows_of(found) == want
                         assert found.name.tolist() == [f"name {row[-1] % 70}" for row in want]
                         limited = store.query(distance=near, limit=3, exclude_self=exclude, **form)
@@ -436,7 +436,7 @@ def test_offers(folder: pathlib.Path, rng: np.random.Generator, form: str) -> No
                 assert seen.names(known).tolist() == [name for _, _, name in model]
             assert seen.names(known[0]).tolist() == [model[0][2]]
     with sstore.open(path) as store:
-        stored = store.records(names=True)
+        stored = store.records(with_names=True)
         assert sorted(zip(stored.fingerprint.tolist(), stored.id.tolist(), stored.name)) == sorted(model)
     with sstore.Deduplicator(path) as seen:
         with pytest.raises(TypeError, match="a name for each record"):
@@ -514,6 +514,6 @@ def test_pairs_of_names(folder: pathlib.Path, rng: np.random.Generator) -> None:
     names = [f"/pages/{i * 7919 % 300}.html" for i in range(300)]
     sstore.build(folder / "a", fps, names=names, distance=6)
     with sstore.open(folder / "a") as store:
-        pairs = store.pairs(names=True)
+        pairs = store.pairs(with_names=True)
         found = {frozenset(pair) for pair in zip(pairs.name, pairs.other_name)}
         assert found == {frozenset((names[a], names[b])) for _, a, _, b in brute_pairs(fps, ids, 6)}

@@ -190,13 +190,14 @@ def test_several_stores(folder: pathlib.Path, rng: np.random.Generator, words: i
                          for index, part in enumerate([kept[i], *records[1:]]) for value, number in part]  # fmt: skip
                 wanted += [(i, *row) for row in sorted(row for row in found if row[0] <= 1)[:limit]]
             also: list[Any] = [folder / "1", last]
-            matches = store.query_batch(given(queries), 1, limit=limit, exclude_ids=excludes, also=also, names=True)
+            options: dict[str, Any] = {"limit": limit, "also": also, "with_names": True}
+            matches = store.query_batch(given(queries), 1, exclude_ids=excludes, **options)
             got = zip(matches.query_index.tolist(), matches.distance.tolist(), whole(matches.fingerprint),
                       matches.id.tolist(), matches.store_index.tolist())  # fmt: skip
             assert list(got) == wanted
             assert matches.name.tolist() == [f"{row[4]}-{row[3]}" for row in wanted]
             assert matches.offsets[-1] == len(wanted) and len(matches.offsets) == 21
-            grouped = store.query_groups(given(queries), np.arange(20), 1, limit=limit, also=also, names=True)
+            grouped = store.query_groups(given(queries), np.arange(20), 1, **options)
             if excludes is None:
                 assert [grouped[name].tolist() for name in ("group_index", "id", "store_index", "name")] == [
                     matches[name].tolist() for name in ("query_index", "id", "store_index", "name")

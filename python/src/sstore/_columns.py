@@ -45,7 +45,7 @@ class Columns:
     Arrow data (`__arrow_c_array__`, `__arrow_c_stream__`), so that pyarrow, polars, DuckDB and pandas take it over.
     Only columns of bool are copied, since Arrow packs them, and fingerprints of more than 64 bits: data frames get them
     as bytes, the most significant first, which compare, join and sort as the fingerprints do. Names, which calls with
-    names=True add, are a sstore.Strings; data frames get them as texts.
+    with_names=True add, are a sstore.Strings; data frames get them as texts.
     """
 
     _hexadecimal: ClassVar[frozenset[str]] = frozenset(["fingerprint", "other_fingerprint"])
@@ -182,7 +182,7 @@ class _RecordColumns(Columns):
 
     @property
     def name(self) -> Strings:
-        """The name of each id. AttributeError unless the call was given names=True."""
+        """The name of each id. AttributeError unless the call was given with_names=True."""
         return self._name("name")
 
     def _id(self, name: str) -> Words:
@@ -194,7 +194,7 @@ class _RecordColumns(Columns):
     def _name(self, name: str) -> Strings:
         column: Any = self.columns.get(name)
         if column is None:
-            raise AttributeError("there are no names: names=True adds them, in a store that has names")
+            raise AttributeError("there are no names: with_names=True adds them, in a store that has names")
         return column  # type: ignore[no-any-return]
 
 
@@ -333,7 +333,7 @@ class Pairs(_RecordColumns):
 
     @property
     def other_name(self) -> Strings:
-        """The name of each other_id. AttributeError unless the call was given names=True."""
+        """The name of each other_id. AttributeError unless the call was given with_names=True."""
         return self._name("other_name")
 
     @property

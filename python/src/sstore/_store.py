@@ -587,7 +587,7 @@ class Store:
         id: Optional[int] = None,
         name: Optional[Name] = None,
         exclude_self: bool = False,
-        names: bool = False,
+        with_names: bool = False,
     ) -> Matches:
         """The records within a distance of a fingerprint, each once, ascending by distance, fingerprint and id.
 
@@ -607,10 +607,10 @@ class Store:
             id, name: instead of a fingerprint: of all records that have this id, or whose ids have this name. A match
                 is within the distance of one of their fingerprints, and has its smallest distance from them.
             exclude_self: with id or name: without these records themselves.
-            names: add the column name, in a store with names.
+            with_names: add the column name, in a store with names.
 
         Returns:
-            The columns fingerprint (uint64), id (uint64; in a store with ids), with names=True name (Strings), and
+            The columns fingerprint (uint64), id (uint64; in a store with ids), name (Strings; if with_names=True) and
             distance (uint32), each of shape (n,). With several words, fingerprint has the shape (n, words).
 
             The arrays are read-only.
@@ -621,9 +621,9 @@ class Store:
             FileError, DamagedError: a block cannot be read, or is damaged.
         """
         near = self._distance if distance is None else distance
-        if ids is None and exclude_id is None and id is None and name is None and not (exclude_self or names):
+        if ids is None and exclude_id is None and id is None and name is None and not (exclude_self or with_names):
             return self._query(fingerprint, near, False, limit_of(limit))
-        return self._answer(fingerprint, near, False, limit, (ids, exclude_id), (id, name), exclude_self, names)
+        return self._answer(fingerprint, near, False, limit, (ids, exclude_id), (id, name), exclude_self, with_names)
 
     def nearest(
         self,
@@ -636,7 +636,7 @@ class Store:
         id: Optional[int] = None,
         name: Optional[Name] = None,
         exclude_self: bool = False,
-        names: bool = False,
+        with_names: bool = False,
     ) -> Matches:
         """The nearest records to a fingerprint, up to max_distance: with a limit so many, ascending by distance,
         fingerprint and id; without one, all at the smallest distance at which there are any.
@@ -646,9 +646,9 @@ class Store:
         exclude_self, the nearest other records.
         """
         near = self.bits if max_distance is None else max_distance
-        if ids is None and exclude_id is None and id is None and name is None and not (exclude_self or names):
+        if ids is None and exclude_id is None and id is None and name is None and not (exclude_self or with_names):
             return self._query(fingerprint, near, True, limit_of(limit))
-        return self._answer(fingerprint, near, True, limit, (ids, exclude_id), (id, name), exclude_self, names)
+        return self._answer(fingerprint, near, True, limit, (ids, exclude_id), (id, name), exclude_self, with_names)
 
     def _answer(
         self,
@@ -659,17 +659,17 @@ class Store:
         filters: _Filters,
         stored: tuple[Optional[int], Optional[Name]],
         exclude_self: bool,
-        names: bool,
+        with_names: bool,
     ) -> Matches:
         """As _query(), also of stored records, for some ids only, and with names."""
-        naming, max_count = self._naming(names, is_single=True), limit_of(limit)
+        naming, max_count = self._naming(with_names, is_single=True), limit_of(limit)
         if stored == (None, None):
             if flag_of(exclude_self, "exclude_self"):
                 raise ArgumentError(
                     "exclude_self: expected id= or name=; of a fingerprint, exclude_id= leaves a record out"
                 )
             found = self._query_some(fingerprint, distance, nearest, max_count, filters)
-            return found if not names else Matches(naming(found.columns))
+            return found if not with_names else Matches(naming(found.columns))
         if fingerprint is not None or None not in stored:
             raise ArgumentError("expected one of a fingerprint, id= and name=, found several")
         origin = Stored(self._one_stored(*stored), flag_of(exclude_self, "exclude_self"))
@@ -679,7 +679,7 @@ class Store:
             raise ArgumentError("expected one of exclude_self= and exclude_id=, found both")
         if origin.is_simple:
             found = self._query_some(origin.fingerprints[0], distance, nearest, max_count, filters)
-            return found if not names else Matches(naming(found.columns))
+            return found if not with_names else Matches(naming(found.columns))
 
         def ask(one_fingerprint: Any, count: Optional[int]) -> Matches:
             return self._query_some(one_fingerprint, distance, nearest, count or 0, filters)
@@ -745,10 +745,10 @@ class Store:
         exclude_ids: Optional[ArrayLike],
         threads: int,
         skip_bad: SkipBad,
-        names: bool,
+        with_names: bool,
         progress: ProgressOption,
     ) -> Results[BatchMatches]:
-        naming = self._naming(names)
+        naming = self._naming(with_names)
         native, bad = self._open(), bad_rows_of(skip_bad)
         given = taken(fingerprints, "fingerprints", self._words, bad)
         bad.tell()
@@ -789,7 +789,7 @@ class Store:
         also: Sequence[Union[Store, PathLike]] = (),
         threads: int = 0,
         skip_bad: SkipBad = False,
-        names: bool = False,
+        with_names: bool = False,
         progress: ProgressOption = False,
     ) -> BatchMatches:
         """The records within a distance of each of many fingerprints.
@@ -806,7 +806,7 @@ class Store:
                 the others. Either all have ids, or none.
             threads: 0: all that the process may use.
             skip_bad: as build() takes it. Rows that are skipped have no matches.
-            names: add the column name, in a store with names.
+            with_names: add the column name, in a store with names.
             progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
 
         Returns:
@@ -819,7 +819,7 @@ class Store:
             FileError, DamagedError: a block cannot be read, or is damaged.
             OutOfMemoryError: the matches do not fit in memory; iter_query_batch() then serves.
         """
-        how = threads, skip_bad, names, progress
+        how = threads, skip_bad, with_names, progress
         if len(also) > 0:
             return self._query_stores(also, fingerprints, self._own_or(distance), limit, ids, exclude_ids, *how)
         return self._match_results(fingerprints, distance, limit, ids, exclude_ids, *how).all()
@@ -861,13 +861,13 @@ class Store:
         batch_size: int = _BATCH_SIZE,
         threads: int = 0,
         skip_bad: SkipBad = False,
-        names: bool = False,
+        with_names: bool = False,
         progress: ProgressOption = False,
     ) -> Batches[BatchMatches]:
         """The same as query_batch(), in batches of batch_size rows; the last one may have fewer."""
         return Batches(
             lambda: self._match_results(
-                fingerprints, distance, limit, ids, exclude_ids, threads, skip_bad, names, progress
+                fingerprints, distance, limit, ids, exclude_ids, threads, skip_bad, with_names, progress
             ),
             batch_size,
         )
@@ -883,7 +883,7 @@ class Store:
         exclude_self: bool = False,
         also: Sequence[Union[Store, PathLike]] = (),
         threads: int = 0,
-        names: bool = False,
+        with_names: bool = False,
         progress: ProgressOption = False,
     ) -> GroupMatches:
         """The records near groups of fingerprints, such as the rotations of a picture or the frames of a clip.
@@ -901,8 +901,9 @@ class Store:
 
         Returns:
             The columns group_index (uint64, from 0), query_index (uint64, of the nearest fingerprint), fingerprint, id,
-            with names=True name, distance, and query_count (uint64): how many of the group are within the distance. The
-            matches come in the order of the groups, those of one group ascending by distance, fingerprint and id.
+            name (if with_names=True), distance, and query_count (uint64): how many of the group are within the
+            distance. The matches come in the order of the groups, those of one group ascending by distance, fingerprint
+            and id.
         """
         near = self._own_or(distance)
         queries = taken(fingerprints, "fingerprints", self._words, bad_rows_of(False)).fingerprints
@@ -917,7 +918,7 @@ class Store:
             exclude_ids=groups if exclude_self else None,  # type: ignore[arg-type]
             also=also,
             threads=threads,
-            names=names,
+            with_names=with_names,
             progress=progress,
         )
         return of_groups(found, queries, numbers, near, limit)
@@ -946,7 +947,8 @@ class Store:
         self,
         ids: Union[int, ArrayLike, None] = None,
         *,
-        names: Union[bool, Name, StringsLike] = False,
+        names: Union[Name, StringsLike, None] = None,
+        with_names: bool = False,
     ) -> FoundRecords:
         """The records that have one of these ids, or whose ids have one of these names.
 
@@ -954,21 +956,22 @@ class Store:
 
         Args:
             ids: n integers from 0 to 2**64 - 1, as build() takes them; or one.
-            names: instead of ids: n names, as build() takes them; or one. With ids, True adds the column name.
+            names: instead of ids: n names, as build() takes them; or one.
+            with_names: add the column name, in a store with names.
 
         Returns:
-            The columns query_index (uint64, of the id or the name in the argument), fingerprint and id, and name if
-            names are given, ascending by query_index, fingerprint and id. An id or a name that no record has gives no
+            The columns query_index (uint64, of the id or the name in the argument), fingerprint, id and name (if
+            with_names=True), ascending by query_index, fingerprint and id. An id or a name that no record has gives no
             row. Several records may have an id, and several ids a name.
 
         Raises:
             ArgumentError: the store has no ids, or no names, or is closed.
             FileError, DamagedError: a block cannot be read, or is damaged.
         """
-        if (ids is None) == isinstance(names, bool):
-            raise TypeError("get: expected either ids or names; with ids, names may be True")
-        naming = self._naming(names is not False, is_single=True)
-        if isinstance(names, bool):
+        if (ids is None) == (names is None):
+            raise TypeError("get: expected either ids or names")
+        naming = self._naming(with_names, is_single=True)
+        if names is None:
             given = taken([ids] if isinstance(ids, int) else ids, "ids", 1, bad_rows_of(False)).fingerprints
             function, wanted, count = lib.sspy_get, pointer(given), len(given)
         else:
@@ -990,7 +993,7 @@ class Store:
     def names(self, ids: Union[int, ArrayLike]) -> Strings:
         """The names of ids, such as those of matches.
 
-        Calls with names=True add them to their results.
+        with_names=True of other calls adds them to their results.
 
         Args:
             ids: n integers, as build() takes them, also a result with a column "id"; or one.
@@ -1011,9 +1014,9 @@ class Store:
         finally:
             cursors.append(cursor)
 
-    def _naming(self, names: bool, right: Optional[Store] = None, *, is_single: bool = False) -> _Naming:
+    def _naming(self, with_names: bool, right: Optional[Store] = None, *, is_single: bool = False) -> _Naming:
         """What adds names to a result, if they are wanted. It keeps the stores open, except for a single call."""
-        stores = {"id": self, "other_id": right or self} if flag_of(names, "names") else {}
+        stores = {"id": self, "other_id": right or self} if flag_of(with_names, "with_names") else {}
         named = {column: store for column, store in stores.items() if store._has_names}
         if stores and not named:
             raise ArgumentError(f"{os.fsdecode(self._path)}: the store has no names")
@@ -1021,8 +1024,8 @@ class Store:
             return _Naming({column: store._names_of for column, store in named.items()})
         return _Naming({column: _Cursor(store._open(), store._words).names for column, store in named.items()})
 
-    def _record_results(self, names: bool) -> Results[Records]:
-        naming = self._naming(names)
+    def _record_results(self, with_names: bool) -> Results[Records]:
+        naming = self._naming(with_names)
         native, call = self._open(), Call()
         iterator = call.iterate(
             lib.sstore_iterate_records,
@@ -1037,14 +1040,14 @@ class Store:
             lambda c: Records(naming(self._drop_missing_ids(c))),
         )
 
-    def records(self, *, names: bool = False) -> Records:
-        """All records, ascending by fingerprint and id: the columns fingerprint and, in a store with ids, id; with
-        names=True also name."""
-        return self._record_results(names).all()
+    def records(self, *, with_names: bool = False) -> Records:
+        """All records, ascending by fingerprint and id: the columns fingerprint, id (in a store with ids) and name (if
+        with_names=True)."""
+        return self._record_results(with_names).all()
 
-    def iter_records(self, *, batch_size: int = _BATCH_SIZE, names: bool = False) -> Batches[Records]:
+    def iter_records(self, *, batch_size: int = _BATCH_SIZE, with_names: bool = False) -> Batches[Records]:
         """The same as records(), in batches of batch_size rows; the last one may have fewer."""
-        return Batches(lambda: self._record_results(names), batch_size)
+        return Batches(lambda: self._record_results(with_names), batch_size)
 
     # ----- pairs and clusters -----
 
@@ -1068,7 +1071,7 @@ class Store:
         )
 
     def _pair_results(
-        self, right: Union[Store, PathLike, None], call: Call, options: Any, names: bool
+        self, right: Union[Store, PathLike, None], call: Call, options: Any, with_names: bool
     ) -> Results[Pairs]:
         if right is not None and not isinstance(right, Store):
             right = Store(right)
@@ -1078,7 +1081,7 @@ class Store:
             raise ArgumentError(
                 f"join: expected a store of {self.bits} bits, as this one is, found one of {right.bits} bits"
             )
-        left, other, naming = self._open(), None if right is None else right._open(), self._naming(names, right)
+        left, other, naming = self._open(), None if right is None else right._open(), self._naming(with_names, right)
         iterator = call.iterate(
             lib.sstore_iterate_pairs,
             left,
@@ -1102,12 +1105,12 @@ class Store:
         threads: int,
         memory: Optional[Size],
         tmp_dir: Optional[PathLike],
-        names: bool,
+        with_names: bool,
         progress: ProgressOption,
     ) -> Results[Pairs]:
         call = Call(progress)
         options = self._join_options(call, "sstore_join_options", distance, threads, memory, tmp_dir)
-        return self._pair_results(right, call, options, names)
+        return self._pair_results(right, call, options, with_names)
 
     def pairs(
         self,
@@ -1116,7 +1119,7 @@ class Store:
         threads: int = 0,
         memory: Optional[Size] = None,
         tmp_dir: Optional[PathLike] = None,
-        names: bool = False,
+        with_names: bool = False,
         progress: ProgressOption = False,
     ) -> Pairs:
         """Every pair of different records within a distance, once.
@@ -1127,7 +1130,7 @@ class Store:
             memory: what the call may take beside the open store and the results, in bytes or such as "2G"; None: 1 GiB.
                 Less than 64 MiB may be exceeded.
             tmp_dir: for items that do not fit in memory; None: the folder that TMPDIR names, or the store's.
-            names: add the columns name and other_name, of stores with names.
+            with_names: add the columns name and other_name, of stores with names.
             progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
 
         Returns:
@@ -1141,7 +1144,7 @@ class Store:
             NotFoundError: there is no folder at tmp_dir.
             FileError, DamagedError, OutOfMemoryError
         """
-        return self._pairs(None, distance, threads, memory, tmp_dir, names, progress).all()
+        return self._pairs(None, distance, threads, memory, tmp_dir, with_names, progress).all()
 
     def iter_pairs(
         self,
@@ -1151,11 +1154,11 @@ class Store:
         threads: int = 0,
         memory: Optional[Size] = None,
         tmp_dir: Optional[PathLike] = None,
-        names: bool = False,
+        with_names: bool = False,
         progress: ProgressOption = False,
     ) -> Batches[Pairs]:
         """The same as pairs(), in batches of batch_size rows; the last one may have fewer."""
-        return Batches(lambda: self._pairs(None, distance, threads, memory, tmp_dir, names, progress), batch_size)
+        return Batches(lambda: self._pairs(None, distance, threads, memory, tmp_dir, with_names, progress), batch_size)
 
     def _join(self, other: Union[Store, PathLike], *arguments: Any) -> Results[Pairs]:
         if other is None:
@@ -1170,7 +1173,7 @@ class Store:
         threads: int = 0,
         memory: Optional[Size] = None,
         tmp_dir: Optional[PathLike] = None,
-        names: bool = False,
+        with_names: bool = False,
         progress: ProgressOption = False,
     ) -> Pairs:
         """Every pair of a record of this store and one of another within a distance, once.
@@ -1187,7 +1190,7 @@ class Store:
             ArgumentError: also if the other store is this one, or its fingerprints have other widths.
             NotFoundError: also if there is no store at the path.
         """
-        return self._join(other, distance, threads, memory, tmp_dir, names, progress).all()
+        return self._join(other, distance, threads, memory, tmp_dir, with_names, progress).all()
 
     def iter_join(
         self,
@@ -1198,11 +1201,11 @@ class Store:
         threads: int = 0,
         memory: Optional[Size] = None,
         tmp_dir: Optional[PathLike] = None,
-        names: bool = False,
+        with_names: bool = False,
         progress: ProgressOption = False,
     ) -> Batches[Pairs]:
         """The same as join(), in batches of batch_size rows; the last one may have fewer."""
-        return Batches(lambda: self._join(other, distance, threads, memory, tmp_dir, names, progress), batch_size)
+        return Batches(lambda: self._join(other, distance, threads, memory, tmp_dir, with_names, progress), batch_size)
 
     def _cluster_results(
         self,
@@ -1211,10 +1214,10 @@ class Store:
         threads: int,
         memory: Optional[Size],
         tmp_dir: Optional[PathLike],
-        names: bool,
+        with_names: bool,
         progress: ProgressOption,
     ) -> Results[Clusters]:
-        native, naming = self._open(), self._naming(names)
+        native, naming = self._open(), self._naming(with_names)
         call = Call(progress)
         options = self._join_options(
             call, "sstore_cluster_options", distance, threads, memory, tmp_dir, with_singles=singles
@@ -1241,7 +1244,7 @@ class Store:
         threads: int = 0,
         memory: Optional[Size] = None,
         tmp_dir: Optional[PathLike] = None,
-        names: bool = False,
+        with_names: bool = False,
         progress: ProgressOption = False,
     ) -> Clusters:
         """The connected components of the pairs within a distance.
@@ -1256,7 +1259,7 @@ class Store:
             is_representative. The records of a cluster follow each other, the representative first. It is the record
             with the smallest id, and of several the smallest fingerprint; without ids, the smallest fingerprint.
         """
-        return self._cluster_results(distance, singles, threads, memory, tmp_dir, names, progress).all()
+        return self._cluster_results(distance, singles, threads, memory, tmp_dir, with_names, progress).all()
 
     def iter_clusters(
         self,
@@ -1267,12 +1270,12 @@ class Store:
         threads: int = 0,
         memory: Optional[Size] = None,
         tmp_dir: Optional[PathLike] = None,
-        names: bool = False,
+        with_names: bool = False,
         progress: ProgressOption = False,
     ) -> Batches[Clusters]:
         """The same as clusters(), in batches of batch_size rows; the last one may have fewer."""
         return Batches(
-            lambda: self._cluster_results(distance, singles, threads, memory, tmp_dir, names, progress), batch_size
+            lambda: self._cluster_results(distance, singles, threads, memory, tmp_dir, with_names, progress), batch_size
         )
 
 
