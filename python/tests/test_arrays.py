@@ -168,7 +168,7 @@ def test_hints_of_texts(folder: pathlib.Path, items: list[str], hint: str) -> No
     for form in forms:
         with pytest.raises(TypeError, match=f"found .*: {hint}"):
             sstore.build(folder / "a", form)
-        with pytest.raises(TypeError, match=r"ids: .*found .*: int\(text\) reads a number; .*names=texts"):
+        with pytest.raises(TypeError, match=r"ids: .*found .*: int\(text\) reads a number; names= takes other texts"):
             sstore.build(folder / "a", [1] * len(items), form)
 
 

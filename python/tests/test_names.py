@@ -21,6 +21,7 @@ duckdb = pytest.importorskip("duckdb")
 
 # Of NumPy 2; not typed in all versions.
 STRING_TYPE: Any = getattr(getattr(np, "dtypes", None), "StringDType", None)
+URL = "https://example.com/a.html"
 TEXTS = ["a", "/usr/share/doc/größe.html", "日本語のテキスト", "x" * 12, "y" * 13, "𝄞 music", "b" * 3000, "\ttab", "a"]
 
 
@@ -499,12 +500,56 @@ def test_bad_names(folder: pathlib.Path, rng: np.random.Generator) -> None:
         (lambda: sstore.build(folder / "d", fps, names=np.array([["x"]] * 5)), ValueError, "shape"),
         (lambda: sstore.open(folder / "b").get(), TypeError, "ids or names"),
         (lambda: sstore.open(folder / "b").get(1, names=["a"]), TypeError, "ids or names"),
+        (lambda: sstore.open(folder / "b").get(id=1, name="a"), TypeError, "ids or names"),
         (lambda: sstore.open(folder / "c").get(names=["a"]), ValueError, "has no names"),
+        (
+            lambda: sstore.open(folder / "b").get(names=numbers),
+            TypeError,
+            "names: row 0: expected str or bytes, found int",
+        ),
     ]
     for call, kind, message in wrong:
         with pytest.raises(kind, match=message):
             call()
     assert not (folder / "d").exists() and len(sstore.open(folder / "b")) == 5
+
+
+def test_single_keys(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    """One id or one name where several can be given, and each in the place of the other."""
+    path, fps = folder / "a", clustered(rng, 5)
+    sstore.build(path, fps, names=["a", "b", "c", "d", "e"])
+    store = sstore.open(path)
+    number: Any = np.uint64(2)
+    assert store.get(name="c") == store.get(names="c") == store.get(names=[b"c"]) == store.get(name=b"c")
+    assert store.get(id=2) == store.get(2) == store.get(number) == store.get(ids=[2]) == store.get(name="c")
+    assert store.get(id=2).id.tolist() == [2] and store.names(number).tolist() == ["c"]
+    assert "name" not in store.get(name="c") and store.get(id=2, with_names=True).name.tolist() == ["c"]
+    assert len(store.get(id=9)) == len(store.get(name="no such name")) == 0
+    assert sstore.remove(path, ids=9).absent_count == sstore.remove(path, names="z").absent_count == 1
+    assert sstore.remove(path, ids=4).removed_count == sstore.remove(path, names=b"d").removed_count == 1
+
+    def refuses(kind: type[Exception], message: str, call: Any, *arguments: Any, **options: Any) -> None:
+        with pytest.raises(kind, match=message):
+            call(*arguments, **options)
+
+    for change, to in ((sstore.build, folder / "b"), (sstore.add, path), (sstore.replace, path)):
+        for text in ("a text", b"a text"):
+            message = r"names: expected .*array of texts, found \w+; of one text, give \[text\]"
+            refuses(TypeError, message, change, to, fps[:1], names=text)
+    is_number = r"int\(text\) reads a number"
+    of_ids: list[Any] = [store.get, store.names, lambda ids: sstore.remove(path, ids=ids)]
+    for call in of_ids:
+        forms: list[Any] = [URL, URL.encode(), [URL], [1, URL], np.array([URL]), pandas.Series([URL])]
+        for texts in [*forms, polars.Series([URL]), pyarrow.array([URL])]:
+            refuses(TypeError, f"ids: .*found .*: {is_number}; names= takes other texts, such as URLs", call, texts)
+    for call in (store.query, store.nearest, store.get):
+        for text in (URL, URL.encode()):
+            refuses(TypeError, f"id: expected int, found .*: {is_number}; name= takes other texts", call, id=text)
+        refuses(TypeError, "id: expected one int, found float", call, id=1.0)
+        refuses(TypeError, "name: expected str or bytes, found int; id= takes a number", call, name=5)
+        refuses(TypeError, "name: expected str or bytes, found list", call, name=[URL])
+        refuses(ValueError, "names: row 0: expected 1 to 65536 bytes, found 0", call, name="")
+    assert not (folder / "b").exists() and len(store.reopen()) == 3
 
 
 def test_pairs_of_names(folder: pathlib.Path, rng: np.random.Generator) -> None:

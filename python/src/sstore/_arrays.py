@@ -147,7 +147,8 @@ def _wrong_shape(name: str, count: Optional[int], found: str) -> ArgumentError:
     return ArgumentError(f"{name}: expected an array of shape {_shapes(count)}{bits}, found {found}")
 
 
-NUMBERS = ("ids", "other_ids", "id", "edges")  # arrays that are not of fingerprints
+NUMBERS = ("ids", "other_ids", "exclude_ids", "id", "edges")  # arrays that are not of fingerprints
+_OF_NAMES = {"ids": "names=", "id": "names=", "exclude_ids": "exclude_names="}  # what takes texts instead
 
 
 def _of_bytes(array: npt.NDArray[np.uint8]) -> Words:
@@ -268,16 +269,24 @@ def unwrapped(item: Any) -> Any:
     return item[0] if is_pdq else item
 
 
+def number_hint(item: object, of_names: Optional[str]) -> str:
+    """What to do about a text in the place of a number, where the argument `of_names` takes texts, or none does."""
+    if not isinstance(item, (str, bytes)):
+        return ""
+    other = "" if of_names is None else f"; {of_names} takes other texts, such as URLs"
+    return f": int(text) reads a number{other}"
+
+
 def _hint_of(name: str, item: object) -> str:
     """What to do about items of another kind, by one of them."""
     if isinstance(item, (float, np.floating)):
         return _float_hint(name)
     if hasattr(item, "segment_hashes") and name not in NUMBERS:
         return ": an ImageMultiHash has several fingerprints, item.segment_hashes; give each the id of the picture"
+    if name in NUMBERS:
+        return number_hint(item, _OF_NAMES.get(name))
     if not isinstance(item, str):
         return ""
-    if name in NUMBERS:
-        return ": int(text) reads a number; of other texts, names=texts makes names"
     if item.isdigit():
         return ": int(text) reads decimal digits, int(text, 16) hexadecimal ones"
     if re.fullmatch(r"(0x)?[0-9A-Fa-f]+", item):
@@ -372,6 +381,7 @@ def of_sequence(values: Any, name: str, count: Optional[int]) -> Words:
         items = None
     if items is None:
         hint = _PATH_HINT if isinstance(values, (str, os.PathLike)) else ""
+        hint = hint if name not in NUMBERS else _hint_of(name, values)
         raise TypeError(f"{name}: expected an array or a sequence of int, found {type(values).__name__}{hint}")
     if items and name not in NUMBERS:
         if unwrapped(items[0]) is not items[0]:

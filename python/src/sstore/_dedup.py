@@ -16,7 +16,7 @@ from sstore._columns import MATCH_COLUMNS, BatchMatches, Buffers, wide
 from sstore._doubt import SkipBad, bad_rows_of
 from sstore._errors import ArgumentError, NotFoundError
 from sstore._native import ffi, lib
-from sstore._rows import Piece, pieces, words
+from sstore._rows import Piece, asked_ids, pieces
 from sstore._store import Store, build_distance_or_own, names_of
 from sstore._strings import Strings, StringsLike
 from sstore._write import Change, Wait, build, change_of, given_names, shared_options, warn_of_conflicts
@@ -219,7 +219,7 @@ class Deduplicator:
 
     def names(self, ids: Union[int, ArrayLike]) -> Strings:
         """The names of ids, as Store.names(), also of new records that wait to be published."""
-        return self._find_names(words([ids] if isinstance(ids, int) else ids, "ids"))
+        return self._find_names(asked_ids(ids))
 
     def _find_names(self, ids: Words) -> Strings:
         with self._call.lock:

@@ -247,21 +247,23 @@ def _of_table(
     )
 
 
-def _of_names(names: Strings, bad: Optional[BadRows]) -> _Column:
+def _of_names(names: Strings, bad: Optional[BadRows], name: str = "names") -> _Column:
     """A column of names, without those that the library refuses. No more of these are told than are allowed."""
     sizes, is_null = names.sizes, names.is_null
     is_bad = is_null | (sizes == 0) | (sizes > _MAX_NAME_BYTES) | names.contain(b"\0") | names.contain(b"\n")
     faults: dict[int, Exception] = {}
     for row in np.flatnonzero(is_bad).tolist():
         if is_null[row]:
-            faults[row] = TypeError("names: null")
+            faults[row] = TypeError(f"{name}: null")
         elif sizes[row] == 0 or sizes[row] > _MAX_NAME_BYTES:
-            faults[row] = ArgumentError(f"names: expected 1 to {_MAX_NAME_BYTES} bytes, found {sizes[row]}")
+            faults[row] = ArgumentError(f"{name}: expected 1 to {_MAX_NAME_BYTES} bytes, found {sizes[row]}")
         else:
-            faults[row] = ArgumentError(f"names: expected a text without null bytes and newlines, found {names[row]!r}")
+            faults[row] = ArgumentError(
+                f"{name}: expected a text without null bytes and newlines, found {names[row]!r}"
+            )
         if bad is None or not bad.has_room(len(faults)):
             break
-    return _Column("names", names[~is_bad] if faults else names, len(names), faults)
+    return _Column(name, names[~is_bad] if faults else names, len(names), faults)
 
 
 def _names_of_table(chunk: Any) -> Strings:
@@ -274,19 +276,21 @@ def _names_of_table(chunk: Any) -> Strings:
     return strings_of_chunk(child if len(child) == len(chunk) else child[begin : begin + len(chunk)], "names")
 
 
-def all_names(values: Any) -> Strings:
+def all_names(values: Any, name: str = "names") -> Strings:
     """Names: an array of texts, or a table with a column of them."""
     if is_arrow(values) and not isinstance(values, (np.ndarray, Strings)) and not is_arrow_view(values):
-        with arrow_stream(values, "names") as stream:
+        with arrow_stream(values, name) as stream:
             if stream.get_schema().format == "+s":
                 return joined([_names_of_table(chunk) for chunk in stream])
-            return joined([strings_of_chunk(chunk, "names") for chunk in stream])
-    return strings_of(values, "names")
+            return joined([strings_of_chunk(chunk, name) for chunk in stream])
+    return strings_of(values, name)
 
 
-def check_names(names: Strings) -> None:
-    """Refuse texts that are no names."""
-    _report([_of_names(names, None)], 0, None)
+def asked_names(names: Any, name: str = "names") -> Strings:
+    """Names that are looked up or removed, or one. Texts that cannot be names are refused."""
+    texts = all_names([names] if isinstance(names, (str, bytes)) else names, name)
+    _report([_of_names(texts, None, name)], 0, None)
+    return texts
 
 
 def _check_count(name: str, count: int, row_count: int) -> None:
@@ -356,9 +360,9 @@ def _of_one(values: Any, name: str, count: Optional[int], bad: Optional[BadRows]
         if chunk.schema.format != "+s":
             column: Optional[_Column] = _of_chunk(chunk, view, chunk.schema, name, count, bad)
         else:
-            column = _of_table(chunk, view, _ID if name == "ids" else _FINGERPRINT, name, count, bad)
+            column = _of_table(chunk, view, _ID if name in NUMBERS else _FINGERPRINT, name, count, bad)
         if column is None:
-            wanted = "id" if name == "ids" else "fingerprint"
+            wanted = "id" if name in NUMBERS else "fingerprint"
             raise ArgumentError(
                 f'{name}: expected an array, or a table with a column "{wanted}", found {_names(chunk)}'
             )
@@ -394,6 +398,11 @@ def taken(values: Any, name: str, count: Optional[int], bad: Optional[BadRows]) 
         _warn_of_sign(column.values, None, count)
     [piece] = _some_of(iter([Piece(column.values, None, rows, column.row_count, fault)]))
     return piece
+
+
+def asked_ids(ids: Any, bad: Optional[BadRows] = None) -> Words:
+    """Ids that are looked up or removed, or one."""
+    return taken([ids] if isinstance(ids, (int, np.integer)) else ids, "ids", 1, bad).fingerprints
 
 
 def words(values: ArrayLike, name: str, count: Optional[int] = 1) -> Words:

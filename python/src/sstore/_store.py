@@ -18,6 +18,7 @@ from sstore._arrays import (
     Padded,
     Words,
     int_of,
+    number_hint,
     one,
     pointer,
     unwrapped,
@@ -61,7 +62,7 @@ from sstore._errors import ArgumentError, error_of, text
 from sstore._merged import group_numbers, of_groups, of_stores
 from sstore._native import ffi, lib
 from sstore._near import Stored
-from sstore._rows import all_names, check_names, taken
+from sstore._rows import asked_ids, asked_names, taken
 from sstore._strings import Strings, StringsLike
 
 Name = Union[str, bytes]
@@ -262,6 +263,19 @@ def filter_of(ids: Optional[IdRange], excluded: Any = None) -> Any:
         raise ArgumentError(f"ids: the first one, {first}, is above the last one, {last}")
     made.excluded_ids = ffi.NULL if excluded is None else excluded
     return made
+
+
+def _one_id(id: Any) -> Words:
+    if isinstance(id, (str, bytes)):
+        raise TypeError(f"id: expected int, found {type(id).__name__}{number_hint(id, 'name=')}")
+    return np.array([word(id, "id")], np.uint64)
+
+
+def _one_name(name: Any) -> Sequence[Name]:
+    if not isinstance(name, (str, bytes)):
+        hint = "; id= takes a number" if isinstance(name, (int, np.integer)) else ""
+        raise TypeError(f"name: expected str or bytes, found {type(name).__name__}{hint}")
+    return [name]
 
 
 def copy_fields(kind: Any, source: Any, **others: Any) -> Any:
@@ -698,7 +712,7 @@ class Store:
 
     def _one_stored(self, id: Optional[int], name: Optional[Name]) -> FoundRecords:
         """The records that have an id, or whose ids have a name: at least one."""
-        found = self.get(id) if id is not None else self.get(names=name or "")
+        found = self.get(id=id, name=name)
         if len(found) == 0:
             what = f"id: no record has the id {id}" if id is not None else f"name: no record has the name {name!r}"
             raise ArgumentError(f"{os.fsdecode(self._path)}: {what}")
@@ -948,6 +962,8 @@ class Store:
         ids: Union[int, ArrayLike, None] = None,
         *,
         names: Union[Name, StringsLike, None] = None,
+        id: Optional[int] = None,
+        name: Optional[Name] = None,
         with_names: bool = False,
     ) -> FoundRecords:
         """The records that have one of these ids, or whose ids have one of these names.
@@ -957,6 +973,7 @@ class Store:
         Args:
             ids: n integers from 0 to 2**64 - 1, as build() takes them; or one.
             names: instead of ids: n names, as build() takes them; or one.
+            id, name: instead of ids and names: one, as query() takes them.
             with_names: add the column name, in a store with names.
 
         Returns:
@@ -968,15 +985,14 @@ class Store:
             ArgumentError: the store has no ids, or no names, or is closed.
             FileError, DamagedError: a block cannot be read, or is damaged.
         """
-        if (ids is None) == (names is None):
-            raise TypeError("get: expected either ids or names")
+        if sum(key is not None for key in (ids, names, id, name)) != 1:
+            raise TypeError("get: expected ids or names, or one id= or name=")
         naming = self._naming(with_names, is_single=True)
-        if names is None:
-            given = taken([ids] if isinstance(ids, int) else ids, "ids", 1, bad_rows_of(False)).fingerprints
+        if ids is not None or id is not None:
+            given = asked_ids(ids) if id is None else _one_id(id)
             function, wanted, count = lib.sspy_get, pointer(given), len(given)
         else:
-            texts = all_names([names] if isinstance(names, (str, bytes)) else names)
-            check_names(texts)
+            texts = asked_names(names if name is None else _one_name(name))
             function, wanted, count = lib.sspy_get_named, texts.native(), len(texts)
         columns, call = Buffers(wide(ID_COLUMNS, self._words)), Call()
         cursor, cursors = self._take_cursor()
@@ -1005,7 +1021,7 @@ class Store:
             ArgumentError: the store has no names, or is closed.
             FileError, DamagedError: a block cannot be read, or is damaged.
         """
-        return self._names_of(taken([ids] if isinstance(ids, int) else ids, "ids", 1, bad_rows_of(False)).fingerprints)
+        return self._names_of(asked_ids(ids))
 
     def _names_of(self, ids: Words) -> Strings:
         cursor, cursors = self._take_cursor()

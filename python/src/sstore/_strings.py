@@ -415,7 +415,8 @@ def strings_of(values: Any, name: str) -> Strings:
     if isinstance(values, Strings):
         return values
     if isinstance(values, (str, bytes, os.PathLike, Mapping)) or not (is_arrow(values) or isinstance(values, Iterable)):
-        raise TypeError(f"{name}: expected a sequence or an array of texts, found {type(values).__name__}")
+        hint = "; of one text, give [text]" if isinstance(values, (str, bytes)) else ""
+        raise TypeError(f"{name}: expected a sequence or an array of texts, found {type(values).__name__}{hint}")
     if is_arrow(values) and not isinstance(values, np.ndarray):
         return joined([strings_of_chunk(chunk, name) for chunk in chunks_of(values, name)])
     if isinstance(values, np.ndarray):

@@ -26,7 +26,7 @@ from sstore._columns import Buffers
 from sstore._doubt import DoubtWarning, SkipBad, bad_rows_of, warn
 from sstore._errors import ArgumentError, Error, error_of, message_of
 from sstore._native import ffi, lib
-from sstore._rows import Names, Piece, all_names, check_names, pieces, taken, words
+from sstore._rows import Names, Piece, all_names, asked_ids, asked_names, pieces, words
 from sstore._store import Name, Store, build_distance, copy_fields
 from sstore._strings import Strings, StringsLike
 
@@ -672,7 +672,7 @@ def _compare(path: PathLike, piece: Piece) -> tuple[Optional[int], str]:
 def remove(
     path: PathLike,
     fingerprints: Optional[ArrayLike] = None,
-    ids: Optional[ArrayLike] = None,
+    ids: Union[int, ArrayLike, None] = None,
     *,
     names: Union[Name, StringsLike, None] = None,
     list_absent: bool = False,
@@ -696,6 +696,7 @@ def remove(
     if the store has no ids.
 
     Args:
+        fingerprints, ids: as build() takes them; of ids alone also one.
         names: instead of fingerprints and ids: as build() takes them, or one.
         list_absent: with ids alone: the Change lists those of which the store has no record. The list takes 8 bytes for
             each, beside `memory`.
@@ -720,12 +721,9 @@ def remove(
         )
         with _Writer(call, "sstore_remover", lib.sstore_remover_create, path, options) as writer:
             if names is not None:
-                texts = all_names([names] if isinstance(names, (str, bytes)) else names)
-                check_names(texts)
-                writer.remove_names(texts)
+                writer.remove_names(asked_names(names))
             elif fingerprints is None:
-                assert ids is not None
-                given = taken(ids, "ids", 1, bad).fingerprints
+                given = asked_ids(ids, bad)
                 writer.give(lambda r, i, _, n, e: lib.sstore_remover_remove(r, ffi.NULL, i, n, e), given, None)
             else:
                 for part, id_part, *_ in pieces(fingerprints, ids, _words_at(path), bad):
