@@ -398,6 +398,102 @@ def test_near_a_stored_record(folder: pathlib.Path, rng: np.random.Generator, wo
             store.query(id=number, exclude_self=True, exclude_id=50)
 
 
+def whole_of(fps: Any) -> list[int]:
+    """Fingerprints as int."""
+    return [int("".join(f"{word:016x}" for word in row), 16) for row in fps.reshape(len(fps), -1).tolist()]
+
+
+@pytest.mark.parametrize("words", [1, 3])
+@pytest.mark.parametrize("form", ["an id a name", "several ids", "a name of many records"])
+def test_excluded_names(folder: pathlib.Path, rng: np.random.Generator, words: int, form: str) -> None:
+    """Each query of a batch leaves out the records of a name, however many ids it has, in a model."""
+    fps = rng.integers(0, 8, (300, words), dtype=np.uint64)
+    ids = rng.integers(0, 120, 300)
+    count = {"an id a name": 120, "several ids": 40, "a name of many records": 9}[form]
+    name_of = [f"n{id_ % count}" if form != "a name of many records" or id_ > 60 else "many" for id_ in range(120)]
+    given = fps[:, 0] if words == 1 else fps
+    sstore.build(folder / "a", given, ids, names=[name_of[i] for i in ids], distance=3)
+    sstore.build(folder / "b", given[:50], ids[:50], names=[name_of[i] for i in ids[:50]], distance=3)
+    rows = list(zip(whole_of(fps), ids.tolist()))
+    records, others = sorted({*rows}), sorted({*rows[:50]})
+    queries, asked = given[100:160], whole_of(fps[100:160])
+    own = [name_of[i] if rng.random() < 0.8 else "no such name" for i in ids[100:160]]
+
+    def expected(limit: Optional[int], own: Collection[str], parts: Any) -> list[tuple[int, ...]]:
+        made: list[tuple[int, ...]] = []
+        for row, (value, name) in enumerate(zip(asked, own)):
+            apart = sorted(
+                (bin(value ^ other).count("1"), other, id_, part)
+                for part, some in enumerate(parts)
+                for other, id_ in some
+                if part > 0 or name_of[id_] != name
+            )
+            made += [(row, *found) for found in [found for found in apart if found[0] <= 3][:limit]]
+        return made
+
+    def rows_of(found: sstore.BatchMatches) -> list[tuple[int, ...]]:
+        values = whole_of(found.fingerprint)
+        parts = found["store_index"].tolist() if "store_index" in found else [0] * len(found)
+        return list(zip(found.query_index.tolist(), found.distance.tolist(), values, found.id.tolist(), parts))
+
+    with sstore.open(folder / "a") as store:
+        for limit in (None, 1, 4, 1000):
+            want = expected(limit, own, [records])
+            assert rows_of(store.query_batch(queries, exclude_names=own, limit=limit)) == want
+            for size in (20, 1 << 20):
+                batches = list(store.iter_query_batch(queries, exclude_names=own, limit=limit, batch_size=size))
+                assert [row for batch in batches for row in rows_of(batch)] == want
+                assert all(0 < len(batch) <= size for batch in batches)
+            found = store.query_batch(queries, exclude_names=own, limit=limit, also=[folder / "b"])
+            assert rows_of(found) == expected(limit, own, [records, others])
+            groups = [own[row - row % 3] for row in range(60)]
+            by_group = store.query_groups(queries, groups, limit=limit, exclude_self=True, with_names=True)
+            ends = [row for row in range(60) if row == 59 or groups[row] != groups[row + 1]]
+            begins = [0, *(end + 1 for end in ends[:-1])]
+            every = expected(None, groups, [records])
+            wanted: list[tuple[int, ...]] = []
+            for number, (begin, end) in enumerate(zip(begins, ends)):
+                nearest: dict[tuple[int, int], int] = {}
+                for row, distance, value, id_, _ in every:
+                    if begin <= row <= end:
+                        nearest[value, id_] = min(distance, nearest.get((value, id_), 99))
+                wanted += [(number, d, *key) for d, key in sorted((d, key) for key, d in nearest.items())[:limit]]
+            values = whole_of(by_group.fingerprint)
+            columns = by_group.group_index.tolist(), by_group.distance.tolist(), values, by_group.id.tolist()
+            assert list(zip(*columns)) == wanted
+            assert by_group.name.tolist() == [name_of[row[-1]] for row in wanted]
+        bad = sstore.BadRows()
+        some: Any = [None, *given[100:103]]
+        found = store.query_batch(some, exclude_names=["x", *own[:3]], skip_bad=bad)
+        assert rows_of(found) == [(row + 1, *rest) for row, *rest in expected(None, own, [records]) if row < 3]
+        forms: list[Any] = [np.array(own), pyarrow.array(own), polars.Series(own), [name.encode() for name in own]]
+        for names in forms:
+            assert rows_of(store.query_batch(queries, exclude_names=names)) == expected(None, own, [records])
+        assert len(store.query_batch(queries[:0], exclude_names=[])) == 0
+        wrong: list[tuple[Any, str]] = [
+            ({"exclude_names": own[1:]}, "exclude_names: expected 60 names, one for each fingerprint, found 59"),
+            ({"exclude_names": [*own[1:], ""]}, "exclude_names: row 59: expected 1 to 65536 bytes"),
+            ({"exclude_names": [*own[1:], None]}, "exclude_names: row 59: null"),
+            ({"exclude_names": range(60)}, "exclude_names: row 0: expected str or bytes, found int"),
+            ({"exclude_names": own, "exclude_ids": range(60)}, "expected one of exclude_ids= and exclude_names="),
+            ({"exclude_ids": own}, "exclude_ids: .*exclude_names= takes other texts"),
+            ({"exclude_ids": range(59)}, "exclude_ids: expected 60 ids"),
+        ]
+        for options, message in wrong:
+            with pytest.raises((ValueError, TypeError), match=message):
+                store.query_batch(queries, **options)
+    sstore.build(folder / "c", given)
+    with sstore.open(folder / "c") as store:
+        with pytest.raises(ValueError, match="has no names"):
+            store.query_batch(queries, exclude_names=own)
+        with pytest.raises(ValueError, match="has no names"):
+            store.query_groups(queries, own, exclude_self=True)
+    last = (1 << 64) - 1  # the store has no next id
+    sstore.build(folder / "d", [1, 2], [last, 7], names=["a", "b"])
+    with sstore.open(folder / "d") as store:
+        assert store.query_batch([1, 1, 1], 64, exclude_names=["a", "b", "c"]).id.tolist() == [7, last, last, 7]
+
+
 @pytest.mark.parametrize("form", ["texts", "bytes", "arrow", "table", "with ids"])
 def test_offers(folder: pathlib.Path, rng: np.random.Generator, form: str) -> None:
     """Named records that are inserted if new, against a model, with the names of those that they are near."""

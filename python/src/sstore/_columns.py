@@ -475,6 +475,11 @@ class Results(Generic[T]):
             finally:
                 iterator = None  # a traceback does not keep it
 
+    @property
+    def done(self) -> bool:
+        """Whether all rows were returned."""
+        return self._iterator is None
+
     def none(self) -> T:
         """A result without rows."""
         return self._convert(Buffers(self._columns.dtypes).take())
@@ -521,6 +526,8 @@ class Batches(Iterator[T]):
     def __next__(self) -> T:
         self._is_begun = True
         batch = self._results.fill(self._batch_size)
+        while len(batch) == 0 and not self._results.done:  # all rows were left out
+            batch = self._results.fill(self._batch_size)
         if len(batch) == 0:
             raise StopIteration
         return batch

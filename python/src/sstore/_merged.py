@@ -32,6 +32,12 @@ def group_numbers(groups: Any, count: int) -> _Rows:
     return numbers
 
 
+def are_texts(groups: Any) -> bool:
+    """Whether groups are strings, not numbers."""
+    given = np.asarray(groups)
+    return given.dtype.kind in "UST" or (given.dtype.kind == "O" and any(isinstance(g, (str, bytes)) for g in given))
+
+
 def _keys(column: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
     """A column as keys of np.lexsort(), which takes the last one first."""
     return [column] if column.ndim == 1 else list(column.T[::-1])

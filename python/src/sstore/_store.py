@@ -59,9 +59,9 @@ from sstore._columns import (
 )
 from sstore._doubt import SkipBad, bad_rows_of
 from sstore._errors import ArgumentError, error_of, text
-from sstore._merged import group_numbers, of_groups, of_stores
+from sstore._merged import are_texts, group_numbers, of_groups, of_stores
 from sstore._native import ffi, lib
-from sstore._near import Stored
+from sstore._near import Excluded, Stored
 from sstore._rows import asked_ids, asked_names, taken
 from sstore._strings import Strings, StringsLike
 
@@ -78,6 +78,7 @@ _BATCH_SIZE = 1 << 20
 
 IdRange = tuple[Optional[int], Optional[int]]
 _Filters = tuple[Optional[IdRange], Optional[int]]  # a range of ids, and an id that is left out
+_Exclude = tuple[str, Any]  # what each query leaves out: "exclude_ids" or "exclude_names", and the argument
 
 
 @dataclass(frozen=True)
@@ -263,6 +264,12 @@ def filter_of(ids: Optional[IdRange], excluded: Any = None) -> Any:
         raise ArgumentError(f"ids: the first one, {first}, is above the last one, {last}")
     made.excluded_ids = ffi.NULL if excluded is None else excluded
     return made
+
+
+def _exclude_of(ids: Optional[ArrayLike], names: Optional[StringsLike]) -> Optional[_Exclude]:
+    if ids is not None and names is not None:
+        raise ArgumentError("expected one of exclude_ids= and exclude_names=, found both")
+    return ("exclude_ids", ids) if ids is not None else None if names is None else ("exclude_names", names)
 
 
 def _one_id(id: Any) -> Words:
@@ -743,12 +750,25 @@ class Store:
             raise failure
         return found
 
-    def _own_ids(self, ids: ArrayLike, count: int, rows: Optional[npt.NDArray[Any]]) -> Any:
-        """The excluded id of each query, of which those of skipped rows are left out."""
-        numbers = taken(ids, "exclude_ids", 1, bad_rows_of(False)).fingerprints
-        if len(numbers) != count:
-            raise ArgumentError(f"exclude_ids: expected {count} ids, one for each fingerprint, found {len(numbers)}")
-        return pointer(numbers if rows is None else numbers[rows])
+    def _own_ids(self, exclude: _Exclude, count: int, rows: Optional[npt.NDArray[Any]]) -> tuple[Any, Any]:
+        """The excluded id of each query, of which those of skipped rows are left out; and Excluded, if names are."""
+        kind, given = exclude
+        own: Any = asked_names(given, kind) if kind == "exclude_names" else taken(given, kind, 1, None).fingerprints
+        if len(own) != count:
+            what = kind.removeprefix("exclude_")
+            raise ArgumentError(f"{kind}: expected {count} {what}, one for each fingerprint, found {len(own)}")
+        own = own if rows is None else own[rows]
+        if kind == "exclude_ids":
+            return pointer(own), None
+        excluded = Excluded(self.get(names=own), len(own), self._unused_id)
+        return pointer(excluded.ids), excluded
+
+    def _unused_id(self) -> int:
+        """An id that no record has: nearly always the next one."""
+        number = int(self._statistics().next_id)
+        while len(self.get(id=number)) > 0:
+            number = (number + 1) % (1 << 64)
+        return number
 
     def _match_results(
         self,
@@ -756,7 +776,7 @@ class Store:
         distance: Optional[int],
         limit: Optional[int],
         ids: Optional[IdRange],
-        exclude_ids: Optional[ArrayLike],
+        exclude: Optional[_Exclude],
         threads: int,
         skip_bad: SkipBad,
         with_names: bool,
@@ -768,19 +788,24 @@ class Store:
         bad.tell()
         queries, rows = given.fingerprints, given.rows
         data = pointer(queries)
-        excluded = None if exclude_ids is None else self._own_ids(exclude_ids, given.row_count, rows)
+        max_count = limit_of(limit)
+        excluded, others = (None, None) if exclude is None else self._own_ids(exclude, given.row_count, rows)
+        sift = None if others is None else others.matches(max_count)
         call, filter = Call(progress), filter_of(ids, excluded)
+        wanted = max_count if others is None else others.limit(max_count)
         iterator = call.iterate(
             lib.sstore_iterate_matches,
             native,
             data,
             len(queries),
             self._own_or(distance),
-            call.options("sstore_batch_options", threads=threads, limit=limit_of(limit), filter=filter),
+            call.options("sstore_batch_options", threads=threads, limit=wanted, filter=filter),
             keep=(native, data, filter, excluded),
         )
 
         def convert(columns: dict[str, npt.NDArray[Any]]) -> BatchMatches:
+            if sift is not None:
+                columns = sift(columns)
             if rows is not None:
                 columns["query_index"] = rows[columns["query_index"]].astype(np.uint64)
             matches = BatchMatches(naming(self._drop_missing_ids(columns)))
@@ -800,6 +825,7 @@ class Store:
         limit: Optional[int] = None,
         ids: Optional[IdRange] = None,
         exclude_ids: Optional[ArrayLike] = None,
+        exclude_names: Optional[StringsLike] = None,
         also: Sequence[Union[Store, PathLike]] = (),
         threads: int = 0,
         skip_bad: SkipBad = False,
@@ -815,6 +841,8 @@ class Store:
             limit: only the first records of each fingerprint, at least 1; None: all. No more ids are read.
             ids: only records with these ids, as query() takes them.
             exclude_ids: an id for each fingerprint: it does not find records of this store with it, such as itself.
+            exclude_names: a name for each fingerprint, as build() takes names: it does not find records of this store
+                whose ids have it. The store may lack the name.
             also: other stores, or paths of them, that are also asked. The limit and the order are those of all matches
                 together, and the column store_index says which store has the record: 0 is this one, 1 the first of
                 the others. Either all have ids, or none.
@@ -834,9 +862,10 @@ class Store:
             OutOfMemoryError: the matches do not fit in memory; iter_query_batch() then serves.
         """
         how = threads, skip_bad, with_names, progress
+        exclude = _exclude_of(exclude_ids, exclude_names)
         if len(also) > 0:
-            return self._query_stores(also, fingerprints, self._own_or(distance), limit, ids, exclude_ids, *how)
-        return self._match_results(fingerprints, distance, limit, ids, exclude_ids, *how).all()
+            return self._query_stores(also, fingerprints, self._own_or(distance), limit, ids, exclude, *how)
+        return self._match_results(fingerprints, distance, limit, ids, exclude, *how).all()
 
     def _query_stores(
         self,
@@ -845,11 +874,11 @@ class Store:
         distance: int,
         limit: Optional[int],
         ids: Optional[IdRange],
-        exclude_ids: Optional[ArrayLike],
+        exclude: Optional[_Exclude],
         *how: Any,
     ) -> BatchMatches:
         """As query_batch(), of several stores."""
-        parts = [self._match_results(fingerprints, distance, limit, ids, exclude_ids, *how).all()]
+        parts = [self._match_results(fingerprints, distance, limit, ids, exclude, *how).all()]
         for store in (store if isinstance(store, Store) else Store(store) for store in also):
             if store._words != self._words:
                 raise ArgumentError(
@@ -872,16 +901,19 @@ class Store:
         limit: Optional[int] = None,
         ids: Optional[IdRange] = None,
         exclude_ids: Optional[ArrayLike] = None,
+        exclude_names: Optional[StringsLike] = None,
         batch_size: int = _BATCH_SIZE,
         threads: int = 0,
         skip_bad: SkipBad = False,
         with_names: bool = False,
         progress: ProgressOption = False,
     ) -> Batches[BatchMatches]:
-        """The same as query_batch(), in batches of batch_size rows; the last one may have fewer."""
+        """The same as query_batch(), in batches of batch_size rows. The last one may have fewer; with exclude_names, of
+        which some have several ids, any of them."""
+        exclude = _exclude_of(exclude_ids, exclude_names)
         return Batches(
             lambda: self._match_results(
-                fingerprints, distance, limit, ids, exclude_ids, threads, skip_bad, with_names, progress
+                fingerprints, distance, limit, ids, exclude, threads, skip_bad, with_names, progress
             ),
             batch_size,
         )
@@ -909,7 +941,8 @@ class Store:
             groups: n numbers or strings, such as the ids of documents: consecutive fingerprints with the same one are a
                 group. None: all fingerprints are one.
             limit: only the first records of each group, at least 1; None: all.
-            exclude_self: leave out the records of this store whose id is the number of the group.
+            exclude_self: leave out the records of this store whose id is the number of the group; of groups that are
+                strings, those of which it is the name.
 
         The other arguments and the errors are those of query_batch().
 
@@ -923,13 +956,16 @@ class Store:
         queries = taken(fingerprints, "fingerprints", self._words, bad_rows_of(False)).fingerprints
         numbers = group_numbers(groups, len(queries))
         if flag_of(exclude_self, "exclude_self") and groups is None:
-            raise ArgumentError("exclude_self: expected groups, whose numbers are ids")
+            raise ArgumentError("exclude_self: expected groups, whose numbers are ids, or strings names")
+        own: dict[str, Any] = {}
+        if exclude_self:
+            own["exclude_names" if are_texts(groups) else "exclude_ids"] = groups
         found = self.query_batch(
             queries,
             near,
             limit=limit,
             ids=ids,
-            exclude_ids=groups if exclude_self else None,  # type: ignore[arg-type]
+            **own,
             also=also,
             threads=threads,
             with_names=with_names,
