@@ -350,3 +350,122 @@ def test_nothing_left_behind(folder: pathlib.Path) -> None:
     before = {*pathlib.Path(tempfile.gettempdir()).glob("sstore-keep-*")}
     sstore.dedup([1, 1])
     assert {*pathlib.Path(tempfile.gettempdir()).glob("sstore-keep-*")} <= before
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_updates(folder: pathlib.Path, rng: np.random.Generator, number: int) -> None:
+    """Rows of several days, of which the store gets those that are kept, with their ids and names, in a model."""
+    words, path = int(rng.choice([1, 1, 4])), folder / "seen"
+    k, strict = 2 * words, bool(number % 2)
+    has_ids, has_names, is_stream = ((number // 2 >> bit) % 2 == 1 for bit in range(3))
+    model_fps, model_ids = np.zeros((0, words), np.uint64), list[int]()
+    for day in range(4):
+        count = int(rng.integers(0, 90))
+        fps = clustered(rng, count + 1).reshape(-1, 1)[:count] if words == 1 else skewed(rng, count, words)
+        ids = rng.permutation(1000)[:count] + 1000 * day
+        names = [f"page {id_}" for id_ in ids.tolist()]
+        data = fps.astype(">u8").tobytes()
+        hashes: Any = pa.array((data[i : i + 8 * words] for i in range(0, len(data), 8 * words)), pa.binary(8 * words))
+        table = pa.table({"hash": fps.reshape(-1) if words == 1 else hashes, "number": ids, "url": names})
+        given: dict[str, Any] = {"ids": "number"} if has_ids else {}
+        given.update({"names": "url"} if has_names else {})
+        form: Any = pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=17))
+        if not is_stream:
+            form = table if day % 2 else None
+        if form is None:
+            given = {kind: {"ids": ids, "names": names}[kind] for kind in given}
+        before = sstore.dedup(forms_of(fps, words)[0], strict=strict, distance=k, bits=64 * words,
+                              against=path if day > 0 else None)  # fmt: skip
+        options: dict[str, Any] = {"strict": strict, "update": path, "bits": 64 * words, **given}
+        options.update({"distance": k} if day == 0 else {})  # later, the store's
+        kept = sstore.dedup(fps, **options) if form is None else sstore.dedup(form, fingerprint="hash", **options)
+        for name in ("is_kept", "kept_row", "distance"):
+            assert np.array_equal(getattr(kept, name), getattr(before, name))
+        is_near = [bool(len(model_fps)) and int(distances(model_fps, fp).min()) <= k for fp in fps]
+        expected, _ = model([row for row in range(count) if not is_near[row]], fps, k, strict, None)
+        wanted = [row for row in range(count) if not is_near[row] and row not in expected]
+        assert np.flatnonzero(kept.is_kept).tolist() == wanted
+        assert kept.change is not None and kept.change.added_count == len(wanted)
+        next_id = max(model_ids, default=-1) + 1
+        model_fps = np.concatenate([model_fps, fps[wanted]])
+        own = ids[wanted].tolist() if has_ids else list(range(next_id, next_id + len(wanted)))
+        model_ids += own
+        with sstore.open(path) as store:
+            assert store.distance == k and store.words == words and store.has_names == has_names
+            records = store.records(with_names=has_names)
+            found = zip(map(tuple, records.fingerprint.reshape(-1, words).tolist()), records.id.tolist())
+            assert sorted(found) == sorted(zip(map(tuple, model_fps.tolist()), model_ids))
+            if has_names and has_ids:
+                assert records.name.tolist() == [f"page {id_}" for id_ in records.id.tolist()]
+            elif has_names:
+                assert store.get(names=[names[row] for row in wanted]).id.tolist() == own
+    assert sstore.verify(path) == []
+
+
+def test_update_of_texts(folder: pathlib.Path) -> None:
+    """Texts without features are kept, and not added; a new store has the recipe of the texts."""
+    path = folder / "seen"
+    kept = sstore.dedup(TEXTS, distance=4, update=path)
+    assert kept.is_kept.tolist() == [True, True, False, True, True, True, False] and kept.change is not None
+    assert kept.change.added_count == 3
+    with sstore.open(path, recipe=sstore.text_recipe()) as store:
+        assert sorted(store.records().fingerprint.tolist()) == sorted(sstore.simhash(TEXTS)[[0, 1, 3]].tolist())
+        assert store.distance == 4
+    again = sstore.dedup(TEXTS, update=path)
+    assert again.is_kept.tolist() == [False, False, False, False, True, True, False] and again.change is not None
+    assert again.change.added_count == 0 and len(sstore.open(path)) == 3
+    with pytest.raises(sstore.RecipeError, match="update: .*features=chars"):
+        sstore.dedup(TEXTS, update=path, features="chars")
+    assert sstore.dedup([], update=folder / "new").change is not None  # of texts, which tell the bits
+    assert sstore.dedup(np.zeros(0, np.uint64), update=folder / "newer").change is None
+    assert not (folder / "newer").exists()
+    assert sstore.dedup(np.zeros((0, 2), np.uint64), update=folder / "newer", bits=128).change is not None
+    assert sstore.open(folder / "newer").bits == 128
+
+
+def test_updates_that_fail(folder: pathlib.Path) -> None:
+    """The store stays as it was, and is not locked."""
+    fps = np.array([1, 255 << 40, 255 << 52], np.uint64)
+    sstore.build(folder / "named", fps[:1], names=["a"])
+    sstore.build(folder / "bare", fps[:1], no_ids=True)
+    table = pa.table({"f": fps, "n": ["a", None, "c"], "i": [1, 2, 3]})
+    wrong: list[tuple[Any, str]] = [
+        ({"update": folder / "bare", "against": folder / "bare"}, "update: cannot be combined with against"),
+        ({"names": ["a", "b", "c"]}, "names: only with update="),
+        ({"ids": [1, 2, 3], "against": folder / "bare"}, "ids: only with update="),
+        ({"update": folder / "named"}, "names= says those of the rows"),
+        ({"update": folder / "named", "names": ["a", "b"]}, "names: expected as many as there are rows, found 2 and 3"),
+        ({"update": folder / "named", "names": ["a", "", "c"]}, "names: row 1: expected 1 to 65536 bytes"),
+        ({"update": folder / "named", "names": "one"}, r"of one text, give \[text\]"),
+        ({"update": folder / "new", "ids": [1, 2]}, "ids: expected as many as there are rows, found 2 and 3"),
+        ({"update": folder / "new", "ids": ["a", "b", "c"]}, "names= takes other texts"),
+        ({"update": folder / "bare", "names": ["a", "b", "c"]}, "the store has no names"),
+        ({"update": folder / "new", "keep": [1, 2]}, "found 2 and at least 3 rows"),
+        ({"update": folder / "bare", "bits": 128}, "update: expected a store of 128 bits, found one of 64"),
+        ({"update": folder / "nowhere" / "new"}, "nowhere"),
+    ]
+    for options, message in wrong:
+        with pytest.raises((sstore.Error, TypeError), match=message):
+            sstore.dedup(fps, **options)
+    forms: list[Any] = [lambda: table, lambda: table.to_reader(2)]
+    for form in forms:
+        for column, message in (("n", "names: row 1: null"), ("m", 'names: expected a .*column "m"')):
+            with pytest.raises((sstore.ArgumentError, TypeError), match=message):
+                sstore.dedup(form(), fingerprint="f", update=folder / "named", names=column)
+    with sstore.Deduplicator(folder / "bare"):
+        with pytest.raises(sstore.BusyError):
+            sstore.dedup(fps, update=folder / "bare")
+
+    def stop(_: sstore.Progress) -> None:
+        raise KeyboardInterrupt
+
+    for path in ("bare", "new"):
+        with pytest.raises(KeyboardInterrupt):
+            sstore.dedup(np.arange(1000, dtype=np.uint64) << np.uint64(40), update=folder / path, progress=stop)
+    assert [len(sstore.open(folder / path)) for path in ("named", "bare")] == [1, 1]
+    assert {*folder.iterdir()} == {folder / "named", folder / "bare"}
+    with pytest.warns(sstore.DoubtWarning, match="the store has no ids, so the given ones are ignored"):
+        kept = sstore.dedup(fps, update=folder / "bare", ids=[5, 6, 7])
+    assert kept.kept_row.tolist() == [-1, 1, 2] and len(sstore.open(folder / "bare")) == 3
+    kept = sstore.dedup(table.to_reader(2), fingerprint="f", update=folder / "named", names=["x", "y", "z"], ids="i")
+    assert kept.change is not None and sstore.open(folder / "named").get(names=["y", "z"]).id.tolist() == [2, 3]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Optional, Union
@@ -33,8 +33,10 @@ from sstore._native import ffi, lib
 from sstore._order import orders_of, orders_of_chunk
 from sstore._rows import Piece, pieces, pieces_of_chunks
 from sstore._store import Store, build_distance
-from sstore._strings import TEXT_FORMATS, chunks_of
+from sstore._strings import TEXT_FORMATS, StringsLike, chunks_of
 from sstore._text import Hash, Made, Markup, Weights, made_of, made_of_chunk, recipe_of, text_options
+from sstore._update import Label, Update
+from sstore._write import Change
 
 _Rows = npt.NDArray[np.int64]
 _TEXTS = 1 << 16  # that are fingerprinted together
@@ -77,6 +79,7 @@ class Kept:
             with ids.
         large_group_row, large_group_size: with max_group, of each group that is larger the row that would have been
             kept, and its rows: int64 and uint64, both of shape (groups,).
+        change: with update, what was added to the store; otherwise None.
     """
 
     is_kept: Flags
@@ -85,6 +88,7 @@ class Kept:
     stored_id: Optional[Words]
     large_group_row: _Rows
     large_group_size: Words
+    change: Optional[Change] = None
 
     @property
     def dropped(self) -> DroppedRows:
@@ -231,34 +235,59 @@ def _has_texts(items: Any) -> tuple[Any, bool]:
     return items, is_text or all(map(is_null, looked_at))
 
 
-def _parts(items: Any, field: Optional[str], reader: _Reader, keep: Any, is_descending: bool) -> Iterator[_Part]:
-    """The rows of an input with their orders, if `keep` has any: an array, or the name of a column."""
-    orders: Optional[Words] = None
+def _parts(
+    items: Any, field: Optional[str], reader: _Reader, keep: Any, is_descending: bool, labels: Sequence[Label]
+) -> Iterator[_Part]:
+    """The rows of an input with their orders, if `keep` has any; the labels take theirs. Each is an array, or the name
+    of a column."""
     if field is not None and _is_stream(items):
-        one, other = itertools.tee(arrow_chunks(items, "items"))
-        made = reader.chunks(_field(chunk, field, "items") for chunk in one)
-        if isinstance(keep, str):
-            first = 0
-            for part, chunk in zip(made, other):
-                found = orders_of_chunk(_field(chunk, keep, "keep"), "keep", is_descending, first)
-                yield part._replace(orders=found)
-                first += part.row_count
-            return
-        del other
-    else:
-        if isinstance(keep, str):
-            keep = _take(items, keep, "keep")
-        made = reader.column(items if field is None else _take(items, field, "items"))
-    if keep is not None:
-        orders = orders_of(keep, "keep", is_descending)
+        yield from _parts_of_stream(items, field, reader, keep, is_descending, labels)
+        return
+    for label in labels:
+        is_column = isinstance(label.given, str) and field is not None
+        label.take(_take(items, label.given, label.kind) if is_column else label.given)
+    if isinstance(keep, str):
+        keep = _take(items, keep, "keep")
+    made = reader.column(items if field is None else _take(items, field, "items"))
+    yield from made if keep is None else _ordered(made, orders_of(keep, "keep", is_descending))
+
+
+def _parts_of_stream(
+    items: Any, field: str, reader: _Reader, keep: Any, is_descending: bool, labels: Sequence[Label]
+) -> Iterator[_Part]:
+    """The same of a table that comes once."""
+    ours, theirs = itertools.tee(arrow_chunks(items, "items"))
+    made = reader.chunks(_field(chunk, field, "items") for chunk in theirs)
+    columns = [label for label in labels if isinstance(label.given, str)]
+    for label in labels:
+        if label not in columns:
+            label.take(label.given)
+
+    def labelled() -> Iterator[_Part]:
+        first = 0
+        for part, chunk in zip(made, ours):
+            for label in columns:
+                label.take(_field(chunk, label.given, label.kind))
+            orders = None
+            if isinstance(keep, str):
+                orders = orders_of_chunk(_field(chunk, keep, "keep"), "keep", is_descending, first)
+            yield part._replace(orders=orders)
+            first += part.row_count
+
+    is_array = keep is not None and not isinstance(keep, str)
+    yield from _ordered(labelled(), orders_of(keep, "keep", is_descending)) if is_array else labelled()
+
+
+def _ordered(parts: Iterator[_Part], orders: Words) -> Iterator[_Part]:
+    """The parts with the orders of all rows."""
     first = 0
-    for part in made:
+    for part in parts:
         end = first + part.row_count
-        yield part if orders is None else part._replace(orders=orders[first:end])
+        yield part._replace(orders=orders[first:end])
         first = end
-        if orders is not None and first > len(orders):
+        if first > len(orders):
             break
-    if orders is not None and first != len(orders):
+    if first != len(orders):
         rows = f"{first} rows" if first < len(orders) else f"at least {first} rows"
         raise ArgumentError(f"keep: expected as many as there are rows, found {len(orders)} and {rows}")
 
@@ -332,9 +361,18 @@ class Keeper:
 class _Finder:
     """Finds what is dropped: rows near a store as they come, and the others at the end."""
 
-    def __init__(self, keeper: Keeper, store: Optional[Store], distance: int, threads: int, is_last: bool) -> None:
+    def __init__(
+        self,
+        keeper: Keeper,
+        store: Optional[Store],
+        update: Optional[Update],
+        distance: int,
+        threads: int,
+        is_last: bool,
+    ) -> None:
         self.keeper = keeper
         self.store = store
+        self.update = update
         self.distance = distance
         self.threads = threads
         self.is_last = is_last
@@ -353,6 +391,9 @@ class _Finder:
         if len(fingerprints) > 0:
             self.keeper.begin(words_of(fingerprints))
         self.keeper.add(fingerprints, orders if orders is None or rows is None else orders[rows])
+        if self.update is not None and len(fingerprints) > 0:
+            numbers = np.arange(part.row_count) if rows is None else rows
+            self.update.take(self.row_count + numbers, fingerprints)
         is_given = None
         if rows is not None:
             is_given = np.zeros(part.row_count, np.bool_)
@@ -383,7 +424,8 @@ class _Finder:
             rows = row_of(batch["id"])
             is_kept[rows], kept_row[rows], distance[rows] = False, row_of(batch["other_id"]), batch["distance"]
         groups = self.keeper.large_groups.take()
-        return Kept(is_kept, kept_row, distance, stored_id, row_of(groups["row"]), groups["size"])
+        change = None if self.update is None else self.update.finish(is_kept)
+        return Kept(is_kept, kept_row, distance, stored_id, row_of(groups["row"]), groups["size"], change)
 
     def _row_of(self) -> Any:
         """What makes rows of the keeper's numbers."""
@@ -394,13 +436,33 @@ class _Finder:
         return lambda numbers: rows[numbers]
 
 
-def _open_store(against: Union[Store, PathLike], recipe: Optional[str], opened: ExitStack) -> Store:
-    """The store, whose recipe must be that of the texts if it says one."""
+def _open_store(
+    against: Union[Store, PathLike], name: str, recipe: Optional[str], count: Optional[int], opened: ExitStack
+) -> Store:
+    """The store that the argument `name` says. Its recipe must be that of the texts if it says one, and it must have
+    fingerprints of this many words; None: of any number."""
     store = against if isinstance(against, Store) else opened.enter_context(Store(against))
     own = store.stat().recipe
     if recipe is not None and own not in ("", recipe):
-        raise RecipeError(f"against: the texts get fingerprints by the recipe '{recipe}', and the store has '{own}'")
+        raise RecipeError(f"{name}: the texts get fingerprints by the recipe '{recipe}', and the store has '{own}'")
+    if count not in (None, store.words):
+        raise ArgumentError(f"{name}: expected a store of {64 * (count or 1)} bits, found one of {store.bits}")
     return store
+
+
+def _begin_update(
+    path: Optional[PathLike], ids: Any, names: Any, against: Any, opened: ExitStack, **shared: Any
+) -> Optional[Update]:
+    """What adds the rows that are kept to a store, if one is given."""
+    if path is None and (ids is not None or names is not None):
+        raise ArgumentError(f"{'names' if ids is None else 'ids'}: only with update=, of the records that are added")
+    if path is None:
+        return None
+    if against is not None:
+        raise ArgumentError("update: cannot be combined with against: it also drops what is near its store")
+    made = Update(path, ids, names, block_size=None, ignore_free_space=False, wait=0, **shared)
+    opened.callback(made.abort)
+    return made
 
 
 def dedup(
@@ -414,6 +476,9 @@ def dedup(
     strict: bool = False,
     max_group: Optional[int] = None,
     against: Union[Store, PathLike, None] = None,
+    update: Optional[PathLike] = None,
+    ids: Union[str, ArrayLike, None] = None,
+    names: Union[str, StringsLike, None] = None,
     features: Features = "words",
     shingle: int = 0,
     weights: Optional[Weights] = None,
@@ -455,6 +520,11 @@ def dedup(
             often error pages or templates.
         against: a store, or its path: rows near one of its records are dropped too, before all others. The store is
             not changed.
+        update: the path of a store: as against; then the rows that are kept are added to it, except those without
+            features or a fingerprint. If there is none, one is built, for the distance. No other process can write to
+            the store meanwhile. Beside `memory`, this takes the fingerprints, ids and names of all rows.
+        ids, names: with update, of the records, as add() takes them: n of them, or the name of a column of the table. A
+            store with names needs names; a new one has names if they are given.
         features, shingle, weights, markup, segment, lexicon, hash: of texts, as simhash() takes them.
         bits: of a fingerprint, as simhash() or build() takes them.
         skip_bad: fingerprints that cannot be read, such as nulls: False: an error that names the row. True: keep these
@@ -472,7 +542,8 @@ def dedup(
     Raises:
         ArgumentError: a value is out of range, a column is missing, or `keep` has another length than the rows.
         TypeError: an item is neither a text nor a fingerprint.
-        RecipeError: the store `against` was made by other options of texts.
+        RecipeError: the store was made by other options of texts.
+        BusyError: another process is writing to the store `update`.
         FileError: there is no room for the temporary store.
         NotFoundError: there is no store at `against`, or no folder at tmp_dir.
         OutOfMemoryError, DamagedError, UnsupportedError
@@ -494,21 +565,29 @@ def dedup(
     elif (features, shingle, weights, markup, segment, lexicon, hash) != _NO_TEXT_OPTIONS:
         raise ArgumentError("items: features, shingle and the like are options of texts, and these are fingerprints")
     with ExitStack() as opened:
-        store = None if against is None else _open_store(against, recipe, opened)
-        if store is not None:
-            if count not in (None, store.words):
-                raise ArgumentError(f"against: expected a store of {64 * (count or 1)} bits, found one of {store.bits}")
-            count = store._words
+        updated = _begin_update(update, ids, names, against, opened, memory=memory, threads=threads, tmp_dir=tmp_dir)
+        if updated is not None and updated.exists:
+            against = updated.path
+        name = "against" if updated is None else "update"
+        store = None if against is None else _open_store(against, name, recipe, count, opened)
         near = distance if distance is not None else _DEFAULT_DISTANCE if store is None else store.distance
+        if updated is not None and store is not None:
+            updated.check(store)
+        elif updated is not None:
+            updated.begin(near, count, recipe)
+        count = count if store is None else store._words
         keeper = Keeper(progress, near, max_group, memory, tmp_dir, threads=threads, strict=flag_of(strict, "strict"))
         opened.enter_context(keeper.call)
         opened.callback(keeper.close)
         bad = bad_rows_of(skip_bad)
         is_named = isinstance(keep, str) and keep in ("first", "last")
-        finder = _Finder(keeper, store, near, threads, is_named and keep == "last")
+        finder = _Finder(keeper, store, updated, near, threads, is_named and keep == "last")
         reader = _Reader(options, count, bad, number_of(threads, "threads", (1 << 32) - 1))
-        for part in _parts(items, field, reader, None if is_named else keep, descending):
+        labels = [] if updated is None else updated.labels
+        for part in _parts(items, field, reader, None if is_named else keep, descending, labels):
             finder.add(part)
+        for label in labels:
+            label.check(finder.row_count)
         kept = finder.finish()
     bad.tell()
     return kept

@@ -286,6 +286,13 @@ def all_names(values: Any, name: str = "names") -> Strings:
     return strings_of(values, name)
 
 
+def labels(values: Any, kind: str, first: int) -> Any:
+    """The "ids" or the "names" of rows, which begin with row `first`."""
+    column = _of_names(all_names(values), None) if kind == "names" else _whole(values, "ids", 1, None)
+    _report([column], first, None)
+    return column.values
+
+
 def asked_names(names: Any, name: str = "names") -> Strings:
     """Names that are looked up or removed, or one. Texts that cannot be names are refused."""
     texts = all_names([names] if isinstance(names, (str, bytes)) else names, name)

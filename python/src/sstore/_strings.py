@@ -161,6 +161,10 @@ class Strings:
         made = ffi.cast("sstore_name *", ffi.from_buffer(names))
         return ffi.gc(made, lambda _, kept=(self, names): None)
 
+    def copy(self) -> Strings:
+        """The same, in memory of its own."""
+        return Strings(*self.__reduce__()[1])
+
     def pointers(self) -> tuple[Any, Any, Any]:
         """The data, and the begins and ends, as the library takes them."""
         return self._data, _native(self._begins), _native(self._ends)

@@ -154,7 +154,7 @@ def shared_options(
     }
 
 
-class _Writer:
+class Writer:
     """A builder or a remover of the library, which is finished or given up."""
 
     def __init__(self, call: Call, kind: str, create: Any, path: PathLike, options: Any) -> None:
@@ -204,7 +204,7 @@ class _Writer:
         with self._call.lock:
             self._native = None
 
-    def __enter__(self) -> _Writer:
+    def __enter__(self) -> Writer:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -276,19 +276,19 @@ class Builder:
             expected_record_count=expected_record_count,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
         )
-        self._writer: Optional[_Writer] = None
+        self._writer: Optional[Writer] = None
         self._closed = False
         # Without bits the store begins as one of 64 bits, so that errors of the path come here, and not with add().
         if self._words is not None or self._distance <= lib.SSTORE_MAX_BUILD_DISTANCE:
             self._writer = self._begin(self._words or 1)
 
-    def _begin(self, count: int) -> _Writer:
+    def _begin(self, count: int) -> Writer:
         """Begin a store of fingerprints of this many words."""
         build_distance(self._distance, count)
         self._options.fingerprint_bits = 64 * count
-        return _Writer(self._call, "sstore_builder", lib.sstore_builder_create, self._path, self._options)
+        return Writer(self._call, "sstore_builder", lib.sstore_builder_create, self._path, self._options)
 
-    def _writer_for(self, fingerprints: Words) -> _Writer:
+    def _writer_for(self, fingerprints: Words) -> Writer:
         """The writer, of as many words as the first fingerprints have."""
         with self._call.lock:
             self._call.check_usable()
@@ -625,7 +625,7 @@ def _add(
     with Call(progress) as call:
         options = call.options("sstore_write_options", **fields)
         bad = bad_rows_of(skip_bad)
-        with _Writer(call, "sstore_builder", lib.sstore_builder_create_addition, path, options) as writer:
+        with Writer(call, "sstore_builder", lib.sstore_builder_create_addition, path, options) as writer:
             next_id, doubt = None, ""
             with Store(path, io="pread") as store:
                 count, all_given = store._words, given_names(names, store.has_names)
@@ -719,7 +719,7 @@ def remove(
             recipe=recipe,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
         )
-        with _Writer(call, "sstore_remover", lib.sstore_remover_create, path, options) as writer:
+        with Writer(call, "sstore_remover", lib.sstore_remover_create, path, options) as writer:
             if names is not None:
                 writer.remove_names(asked_names(names))
             elif fingerprints is None:
