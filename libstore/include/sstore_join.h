@@ -103,6 +103,15 @@ typedef struct sstore_keeper sstore_keeper;
  * have been kept, and how many there are. Returns 0 to continue. */
 typedef int (*sstore_large_group_fn)(void *context, uint64_t kept_number, uint64_t record_count);
 
+/* Called for two records whose fingerprints are within the distance: whether they are near indeed, by what the caller has
+ * of them, such as their texts. *distance_out is set in any case: how far they are, by a measure of the caller, below
+ * 2^32 - 1. The answer is the same for both orders of the two numbers. */
+typedef bool (*sstore_confirm_fn)(void *context, uint64_t number, uint64_t other_number, uint32_t *distance_out);
+
+/* Sets two words that are equal for two records if, and only if, nothing that sstore_confirm_fn looks at tells them
+ * apart. Such records are near, and have one fingerprint. */
+typedef void (*sstore_digest_fn)(void *context, uint64_t number, uint64_t digest_out[2]);
+
 /* The options of sstore_keeper_create(). */
 typedef struct sstore_keeper_options {
     size_t struct_size;
@@ -120,11 +129,15 @@ typedef struct sstore_keeper_options {
     void *large_group_context;
     sstore_progress_fn on_progress; /* of sstore_keeper_finish() */
     void *progress_context;
+    sstore_confirm_fn confirm; /* or NULL: records are near if their fingerprints are */
+    sstore_digest_fn digest;   /* given with `confirm` */
+    void *confirm_context;
 } sstore_keeper_options;
 
 #define SSTORE_KEEPER_OPTIONS_INIT                                                                                     \
     {                                                                                                                  \
-        sizeof(sstore_keeper_options), 0, SSTORE_OWN_DISTANCE, false, 0, 0, NULL, 0, NULL, NULL, NULL, NULL            \
+        sizeof(sstore_keeper_options), 0, SSTORE_OWN_DISTANCE, false, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL,     \
+            NULL, NULL                                                                                                 \
     }
 
 /*
@@ -134,6 +147,10 @@ typedef struct sstore_keeper_options {
  *  - with `strict`, those of a sequence: in the order of their priority, a record is kept if no kept one is within the
  *    distance. Otherwise it is dropped in favour of the nearest kept one, of several the one with the smallest
  *    fingerprint, and then with the lowest number.
+ * With `confirm`, records are near if they are within the distance and confirmed, and the distance of the iterator is
+ * that of confirm(). It and digest() are called while records are added or the keeper finishes, by one thread at a
+ * time, with numbers of records that were added. Two records that are known to be connected are not asked about.
+ * Without `strict` this takes up to 32 bytes for each record, beside memory_bytes, and at most 2^32 - 1 records.
  * The records wait in a temporary store in tmp_dir, in a folder whose name begins with "sstore-keep-" and which only
  * the user can read. It is gone after sstore_keeper_finish() or sstore_keeper_free(), but a killed process leaves it
  * behind. One thread at a time may use the keeper.

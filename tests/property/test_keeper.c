@@ -1,7 +1,8 @@
 /*
  * test_keeper.c - which of near records to keep, of 64 to 1,024 bits, by clusters and strictly, with and without
- * priorities, with numbers left out, and with limits of groups, compared with a slow model: it sorts the records by
- * priority, and compares all of them with each other.
+ * priorities, with numbers left out, with limits of groups, and with a confirmation of near records by something that
+ * their fingerprints do not tell, compared with a slow model: it sorts the records by priority, and compares all of
+ * them with each other.
  *
  * A failing case prints its seed; SSTORE_TEST_SEED=<seed> SSTORE_TEST_CASES=1 runs that case first and alone.
  */
@@ -23,7 +24,7 @@
 #define NONE SIZE_MAX
 
 typedef struct record {
-    uint64_t number, priority;
+    uint64_t number, priority, hidden;
     const uint64_t *row;
 } record;
 
@@ -40,11 +41,11 @@ typedef struct keeping {
     rng random;
     fingerprint_form form;
     uint32_t distance;
-    bool strict, is_ordered;
-    uint64_t max_group;
+    bool strict, is_ordered, confirms;
+    uint64_t max_group, hidden_kinds;
     char folder[512];
     uint64_t *rows;
-    size_t count;
+    size_t count, given;
     record *records; /* in the order in which they were given */
     size_t large_count, dropped_count;
     large_group large[MAX_RECORDS]; /* as reported */
@@ -53,9 +54,22 @@ typedef struct keeping {
 
 /* ----- the model ----- */
 
+static uint32_t hidden_distance(const record *a, const record *b)
+{
+    return (uint32_t)(a->hidden > b->hidden ? a->hidden - b->hidden : b->hidden - a->hidden);
+}
+
 static uint32_t distance_of(const keeping *self, const record *a, const record *b)
 {
-    return sstore_hamming_distance(a->row, b->row, 64 * self->form.words);
+    const uint32_t distance = sstore_hamming_distance(a->row, b->row, 64 * self->form.words);
+    return self->confirms ? distance / 2 + 1000 * hidden_distance(a, b) : distance;
+}
+
+/* Within the distance, and confirmed. */
+static bool are_near(const keeping *self, const record *a, const record *b)
+{
+    return sstore_hamming_distance(a->row, b->row, 64 * self->form.words) <= self->distance &&
+           (!self->confirms || hidden_distance(a, b) <= 1);
 }
 
 static bool is_lower(const uint64_t *a, const uint64_t *b, uint32_t words)
@@ -64,6 +78,13 @@ static bool is_lower(const uint64_t *a, const uint64_t *b, uint32_t words)
     while (word < words && a[word] == b[word])
         word++;
     return word < words && a[word] < b[word];
+}
+
+/* Of two kept records at the same distance, the one in favour of which a record is dropped. */
+static bool precedes(const keeping *self, const record *a, const record *b)
+{
+    const uint32_t words = self->form.words;
+    return is_lower(a->row, b->row, words) || (!is_lower(b->row, a->row, words) && a->number < b->number);
 }
 
 static int by_priority(const void *left, const void *right)
@@ -93,10 +114,10 @@ static void keep_strictly(const keeping *self, const record *sorted, size_t *kep
         size_t best = NONE;
         for (size_t j = 0; j < i; j++) {
             const uint32_t distance = distance_of(self, &sorted[i], &sorted[j]);
-            if (kept_of[j] != j || distance > self->distance)
+            if (kept_of[j] != j || !are_near(self, &sorted[i], &sorted[j]))
                 continue;
             const uint32_t other = best == NONE ? UINT32_MAX : distance_of(self, &sorted[i], &sorted[best]);
-            if (distance < other || (distance == other && is_lower(sorted[j].row, sorted[best].row, self->form.words)))
+            if (distance < other || (distance == other && precedes(self, &sorted[j], &sorted[best])))
                 best = j;
         }
         kept_of[i] = best == NONE ? i : best;
@@ -118,7 +139,7 @@ static void keep_lowest(const keeping *self, const record *sorted, size_t *kept_
         while (waiting_count > 0) {
             const size_t at = waiting[--waiting_count];
             for (size_t j = 0; j < self->count; j++)
-                if (kept_of[j] == NONE && distance_of(self, &sorted[at], &sorted[j]) <= self->distance) {
+                if (kept_of[j] == NONE && are_near(self, &sorted[at], &sorted[j])) {
                     kept_of[j] = i;
                     waiting[waiting_count++] = j;
                 }
@@ -160,7 +181,7 @@ static void check(keeping *self)
         assert_int_equal(self->dropped[i].number, wanted[i].number);
         assert_int_equal(self->dropped[i].kept_number, wanted[i].kept_number);
         assert_int_equal(self->dropped[i].distance, wanted[i].distance);
-        assert_true(!self->strict || wanted[i].distance <= self->distance);
+        assert_true(!self->strict || self->confirms || wanted[i].distance <= self->distance);
     }
     free(sorted);
     free(kept_of);
@@ -178,6 +199,40 @@ static int take_large(void *context, uint64_t kept_number, uint64_t record_count
     return 0;
 }
 
+static int compare_numbers(const void *left, const void *right)
+{
+    const record *a = left, *b = right;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* A record that was given. */
+static const record *find_record(const keeping *self, uint64_t number)
+{
+    const record wanted = {.number = number};
+    const record *found = bsearch(&wanted, self->records, self->given, sizeof wanted, compare_numbers);
+    assert_non_null(found);
+    return found;
+}
+
+static bool confirm(void *context, uint64_t number, uint64_t other_number, uint32_t *distance_out)
+{
+    const keeping *self = context;
+    const record *a = find_record(self, number), *b = find_record(self, other_number);
+    assert_ptr_not_equal(a, b);
+    *distance_out = distance_of(self, a, b);
+    return hidden_distance(a, b) <= 1;
+}
+
+static void make_digest(void *context, uint64_t number, uint64_t digest_out[2])
+{
+    const keeping *self = context;
+    const record *of = find_record(self, number);
+    digest_out[0] = of->hidden;
+    digest_out[1] = 0;
+    for (uint32_t i = 0; i < self->form.words; i++)
+        digest_out[1] = rng_mix(digest_out[1] ^ of->row[i]);
+}
+
 static sstore_keeper *open_keeper(keeping *self)
 {
     rng *random = &self->random;
@@ -193,6 +248,9 @@ static sstore_keeper *open_keeper(keeping *self)
     options.max_group = self->max_group;
     options.on_large_group = take_large;
     options.large_group_context = self;
+    options.confirm = self->confirms ? confirm : NULL;
+    options.digest = self->confirms ? make_digest : NULL;
+    options.confirm_context = self;
     assert_ok(sstore_keeper_create(&options, &keeper, &error), &error);
     return keeper;
 }
@@ -211,8 +269,10 @@ static void give(keeping *self, sstore_keeper *keeper)
         number += skipped;
         for (size_t i = done; i < done + count; i++) {
             priorities[i] = self->is_ordered ? rng_below(random, kinds) : 0;
-            self->records[i] = (record){number++, priorities[i], self->rows + i * self->form.words};
+            self->records[i] = (record){number++, priorities[i], rng_below(random, self->hidden_kinds),
+                                        self->rows + i * self->form.words};
         }
+        self->given = done + count;
         assert_ok(sstore_keeper_add(keeper, self->rows + done * self->form.words,
                                     self->is_ordered ? priorities + done : NULL, count, &error),
                   &error);
@@ -261,15 +321,17 @@ static size_t run_case(uint64_t seed)
     self->distance = self->form.distance;
     self->strict = rng_one_in(random, 2);
     self->is_ordered = rng_one_in(random, 2);
+    self->confirms = rng_one_in(random, 2);
+    self->hidden_kinds = rng_between(random, 1, 6);
     self->max_group = rng_one_in(random, 3) ? rng_between(random, 1, 20) : 0;
     self->count = (size_t)rng_below(random, MAX_RECORDS + 1);
     self->rows = fingerprint_make_many(random, &self->form, self->count);
     self->records = malloc((self->count + 1) * sizeof *self->records);
     snprintf(self->folder, sizeof self->folder, "%s", scratch_path("keeping"));
     assert_int_equal(mkdir(self->folder, 0700), 0);
-    testing_doing("case of seed %" PRIu64 ": %zu of %s, %s, %s priorities, groups up to %" PRIu64, seed, self->count,
-                  form_text(&self->form), self->strict ? "strict" : "clusters", self->is_ordered ? "with" : "without",
-                  self->max_group);
+    testing_doing("case of seed %" PRIu64 ": %zu of %s, %s%s, %s priorities, groups up to %" PRIu64, seed, self->count,
+                  form_text(&self->form), self->strict ? "strict" : "clusters", self->confirms ? ", confirmed" : "",
+                  self->is_ordered ? "with" : "without", self->max_group);
     sstore_keeper *keeper = open_keeper(self);
     give(self, keeper);
     if (rng_one_in(random, 10)) {
@@ -366,6 +428,9 @@ static void test_arguments(void **state)
     assert_status(sstore_keeper_create(&options, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_status(sstore_keeper_add(NULL, rows, NULL, 1, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_status(sstore_keeper_finish(NULL, &iterator, &error), SSTORE_ERROR_ARGUMENT, &error);
+    options.confirm = confirm;
+    assert_status(sstore_keeper_create(&options, &keeper, &error), SSTORE_ERROR_ARGUMENT, &error);
+    options.confirm = NULL;
     options.distance = 17;
     assert_status(sstore_keeper_create(&options, &keeper, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_null(keeper);

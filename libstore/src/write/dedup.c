@@ -12,6 +12,7 @@
 #include "read/cursor.h"
 #include "stream/growing_index.h"
 #include "write/builder.h"
+#include "write/confirmed_dedup.h"
 #include "write/waiting_names.h"
 #include "write/write_options.h"
 
@@ -39,9 +40,12 @@ struct sstore_dedup {
     ss_id_conflicts conflicts; /* of given ids */
     sstore_change change;      /* of all publications */
     size_t match_count, match_capacity, row_capacity;
-    sstore_match *matches; /* of the current record */
-    uint64_t *rows;        /* their fingerprints */
-    uint64_t *counts;      /* of the matches in the store of a round's records, if there is a limit */
+    sstore_match *matches;     /* of the current record */
+    uint64_t *rows;            /* their fingerprints */
+    uint64_t *counts;          /* of the matches in the store of a round's records, if there is a limit */
+    sstore_confirm_fn confirm; /* or NULL */
+    void *confirm_context;
+    uint64_t inserted_id; /* with `confirm`: of the current record */
 };
 
 static uint32_t words_of(const sstore_dedup *dedup)
@@ -329,6 +333,9 @@ typedef struct insertion {
 static int keep_match(void *context, const sstore_match *match)
 {
     sstore_dedup *dedup = context;
+    uint32_t distance = match->distance;
+    if (dedup->confirm != NULL && !dedup->confirm(dedup->confirm_context, match->id, dedup->inserted_id, &distance))
+        return 0;
     const size_t count = dedup->match_count, row_bytes = words_of(dedup) * sizeof *dedup->rows;
     sstore_match *matches = ss_grow(dedup->matches, count, &dedup->match_capacity, FIRST_MATCHES, sizeof *matches);
     if (matches == NULL)
@@ -340,6 +347,7 @@ static int keep_match(void *context, const sstore_match *match)
     dedup->rows = rows;
     ss_words_copy(rows + count * words_of(dedup), match->fingerprint, words_of(dedup));
     matches[count] = *match;
+    matches[count].distance = distance;
     dedup->match_count++;
     return 0;
 }
@@ -440,6 +448,7 @@ static sstore_status answer_next(insertion *self)
                                   .fingerprint = fingerprint,
                                   .id = self->ids != NULL ? self->ids[self->next] : 0};
     const size_t stored = dedup->match_count;
+    dedup->inserted_id = answer.id;
     sstore_status status = ss_growing_index_find(dedup->waiting, fingerprint, dedup->distance, keep_match, dedup);
     if (status == SSTORE_STOPPED)
         return fail_match(self);
@@ -479,6 +488,7 @@ static int take_store_match(void *context, const sstore_match *match)
     if (answer_until(self, self->begin + (size_t)match->query_index) != SSTORE_OK)
         return 1;
     kept.query_index = 0;
+    self->dedup->inserted_id = self->ids != NULL ? self->ids[self->next] : 0;
     if (keep_match(self->dedup, &kept) != 0)
         self->status = fail_match(self);
     return self->status != SSTORE_OK;
@@ -518,8 +528,10 @@ static sstore_status answer_round(insertion *self)
     sstore_dedup *dedup = self->dedup;
     const uint64_t *fingerprints = self->fingerprints + self->begin * words_of(dedup);
     const size_t count = self->end - self->begin;
-    /* Without answers, one match tells that a record is not new. */
+    /* Without answers, one match tells that a record is not new. Which matches are confirmed is not known yet. */
     self->limit = self->on_answer == NULL ? 1 : dedup->write.limit;
+    if (dedup->confirm != NULL)
+        self->limit = 0;
     sstore_status status = self->limit > 0 ? grow_counts(dedup, count, self->error) : SSTORE_OK;
     if (status != SSTORE_OK)
         return status;
@@ -623,4 +635,10 @@ sstore_status sstore_dedup_names(sstore_dedup *dedup, const uint64_t *ids, size_
     const sstore_status status = dedup->is_stale ? open_store(dedup, error) : SSTORE_OK;
     return status == SSTORE_OK ? ss_waiting_names_get(&dedup->names, dedup->cursor, ids, count, on_name, context, error)
                                : status;
+}
+
+void ss_dedup_confirm(sstore_dedup *dedup, sstore_confirm_fn confirm, void *context)
+{
+    dedup->confirm = confirm;
+    dedup->confirm_context = context;
 }

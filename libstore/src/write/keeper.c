@@ -5,6 +5,7 @@
  *   one after the other, they are
  *     added to a temporary store, whose clusters are the groups: the lowest place of each is kept
  *     strict: inserted into a temporary store, if it has none that is near
+ *     with pairs that the caller confirms: confirmed_groups.h
  *   dropped records are sorted by number, with what is kept instead
  *
  * Places become numbers again by merging what is sorted by place with the sorted records, first for the dropped
@@ -20,6 +21,8 @@
 #include "sort/sorted_items.h"
 #include "sstore_join.h"
 #include "store/commit.h"
+#include "write/confirmed_dedup.h"
+#include "write/confirmed_groups.h"
 
 #define MIN_MEMORY_BYTES ((uint64_t)8 << 20)
 #define BATCH_WORDS 16384u /* of records that are inserted together */
@@ -37,6 +40,7 @@ struct sstore_keeper {
     ss_sorted_items *by_priority; /* items (priority, number, fingerprint) */
     ss_sorted_items *dropped;     /* items (dropped, kept, distance): numbers or places */
     sstore_builder *builder;      /* of groups that are clusters */
+    ss_confirmed_groups groups;   /* of confirmed pairs */
     sstore_dedup *dedup;          /* of strict groups */
     size_t batch_count;           /* of records that wait to be inserted, with their numbers */
     uint64_t *batch, *batch_ids;
@@ -70,13 +74,21 @@ static sstore_progress_fn progress_of(const sstore_keeper *self)
     return self->options.on_progress != NULL ? report_part : NULL;
 }
 
+/* Are groups made of confirmed pairs? Strict ones are not. */
+static bool has_confirmed_groups(const sstore_keeper *self)
+{
+    return self->options.confirm != NULL && !self->options.strict;
+}
+
 static sstore_write_options write_options(sstore_keeper *self)
 {
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.distance = self->options.distance;
     options.fingerprint_bits = self->options.fingerprint_bits;
     options.threads = self->options.threads;
-    options.memory_bytes = ss_max_u64(self->options.memory_bytes - 2 * self->sort_bytes, MIN_MEMORY_BYTES);
+    options.memory_bytes = ss_max_u64(self->options.memory_bytes -
+                                          (has_confirmed_groups(self) ? 3 : 2) * self->sort_bytes,
+                                      MIN_MEMORY_BYTES);
     options.tmp_dir = self->tmp_dir.path;
     options.on_progress = progress_of(self);
     options.progress_context = self;
@@ -92,7 +104,11 @@ static sstore_status open_dedup(sstore_keeper *self, sstore_error *error)
     options.fingerprint_bits = 0;
     options.on_progress = NULL;
     options.limit = 1;
-    return status == SSTORE_OK ? sstore_dedup_open(self->path, &options, &self->dedup, error) : status;
+    if (status == SSTORE_OK)
+        status = sstore_dedup_open(self->path, &options, &self->dedup, error);
+    if (status == SSTORE_OK && self->options.confirm != NULL)
+        ss_dedup_confirm(self->dedup, self->options.confirm, self->options.confirm_context);
+    return status;
 }
 
 static sstore_status open_store(sstore_keeper *self, sstore_error *error)
@@ -129,6 +145,8 @@ static sstore_status set_up(sstore_keeper *self, sstore_error *error)
         status = ss_check_distance(self->words, options->distance, error);
     if (status == SSTORE_OK)
         status = ss_check_memory(options->memory_bytes, MIN_MEMORY_BYTES, error);
+    if (status == SSTORE_OK && (options->confirm == NULL) != (options->digest == NULL))
+        status = ss_fail_argument(error, "sstore_keeper_create: `confirm` and `digest` are given both or not at all");
     if (status == SSTORE_OK)
         status = ss_spill_dir_open(options->tmp_dir, NULL, &self->tmp_dir, error);
     options->tmp_dir = NULL;
@@ -139,6 +157,8 @@ static sstore_status set_up(sstore_keeper *self, sstore_error *error)
         status = ss_fail_memory(error, BATCH_WORDS * sizeof *self->batch);
     if (status == SSTORE_OK)
         status = ss_sorted_items_create(3, self->sort_bytes, &self->tmp_dir, &self->dropped, error);
+    if (status == SSTORE_OK && has_confirmed_groups(self))
+        status = ss_confirmed_groups_open(&self->groups, options, self->sort_bytes, &self->tmp_dir, error);
     return status == SSTORE_OK ? open_store(self, error) : status;
 }
 
@@ -170,6 +190,7 @@ void sstore_keeper_free(sstore_keeper *keeper)
     close_store(keeper);
     ss_sorted_items_free(keeper->by_priority);
     ss_sorted_items_free(keeper->dropped);
+    ss_confirmed_groups_free(&keeper->groups);
     ss_dir_close(&keeper->tmp_dir);
     ss_free(keeper->batch);
     ss_free(keeper->batch_ids);
@@ -214,6 +235,8 @@ static sstore_status flush_batch(sstore_keeper *self, sstore_error *error)
 /* Take the next record in the order of priority. */
 static sstore_status take_record(sstore_keeper *self, const uint64_t *fingerprint, uint64_t id, sstore_error *error)
 {
+    if (has_confirmed_groups(self))
+        return ss_confirmed_groups_add(&self->groups, fingerprint, id, error);
     ss_words_set(self->batch, self->batch_count, fingerprint, self->words);
     self->batch_ids[self->batch_count++] = id;
     return self->batch_count == BATCH_WORDS / self->words ? flush_batch(self, error) : SSTORE_OK;
@@ -272,20 +295,21 @@ sstore_status sstore_keeper_add(sstore_keeper *keeper, const uint64_t *fingerpri
     return status;
 }
 
-/* The records were sorted. Clusters keep the smallest id, so ids are places; of strict groups they are numbers. */
+/* The records were sorted. Clusters keep the smallest id, so ids are places; of other groups they are numbers. */
 static sstore_status take_ordered(sstore_keeper *self, sstore_error *error)
 {
     ss_item_reader reader = {.from = NULL};
     const uint64_t *item;
     uint64_t place = 0;
+    const bool has_numbers = self->dedup != NULL || has_confirmed_groups(self);
     sstore_status status = ss_sorted_items_finish(self->by_priority, &self->progress, error);
     if (status == SSTORE_OK)
         status = ss_item_reader_open(&reader, self->by_priority, error);
     if (status == SSTORE_OK)
         status = ss_item_reader_next(&reader, &item, error);
     while (status == SSTORE_OK && item != NULL) {
-        status = take_record(self, item + 2, self->dedup != NULL ? item[1] : place++, error);
-        if (status == SSTORE_OK && place % 1024 == 0)
+        status = take_record(self, item + 2, has_numbers ? item[1] : place, error);
+        if (status == SSTORE_OK && ++place % 1024 == 0)
             status = ss_progress_add(&self->progress, 0, 0);
         if (status == SSTORE_OK)
             status = ss_item_reader_next(&reader, &item, error);
@@ -355,6 +379,17 @@ static sstore_status read_clusters(sstore_keeper *self, sstore_iterator *cluster
     return status;
 }
 
+/* Finish the temporary store, and open it. */
+static sstore_status open_built(sstore_keeper *self, sstore **store_out, sstore_error *error)
+{
+    self->end = STORE_FRACTION;
+    const sstore_status status = sstore_builder_finish(self->builder, NULL, error);
+    self->builder = NULL;
+    self->begin = STORE_FRACTION;
+    self->end = GROUP_FRACTION;
+    return status == SSTORE_OK ? sstore_open(self->path, NULL, store_out, error) : status;
+}
+
 /* The store is no longer needed once its clusters are found. */
 static sstore_status find_clusters(sstore_keeper *self, sstore_error *error)
 {
@@ -368,13 +403,7 @@ static sstore_status find_clusters(sstore_keeper *self, sstore_error *error)
                                             .progress_context = self};
     sstore *store = NULL;
     sstore_iterator *clusters = NULL;
-    self->end = STORE_FRACTION;
-    sstore_status status = sstore_builder_finish(self->builder, NULL, error);
-    self->builder = NULL;
-    self->begin = STORE_FRACTION;
-    self->end = GROUP_FRACTION;
-    if (status == SSTORE_OK)
-        status = sstore_open(self->path, NULL, &store, error);
+    sstore_status status = open_built(self, &store, error);
     if (status == SSTORE_OK)
         status = sstore_iterate_clusters(store, &options, &clusters, error);
     if (status == SSTORE_OK)
@@ -382,6 +411,61 @@ static sstore_status find_clusters(sstore_keeper *self, sstore_error *error)
     sstore_iterator_free(clusters);
     sstore_close(store);
     return status;
+}
+
+/* ----- groups of confirmed pairs ----- */
+
+/* Drop all records of groups but the first ones. `sizes` has the size of each group at its first place. */
+static sstore_status drop_places(sstore_keeper *self, const uint32_t *sizes, sstore_error *error)
+{
+    ss_confirmed_groups *groups = &self->groups;
+    sstore_status status = SSTORE_OK;
+    for (uint32_t place = 0; status == SSTORE_OK && place < groups->count; place++) {
+        const uint32_t first = ss_confirmed_groups_first(groups, place);
+        const uint64_t number = groups->numbers[place], kept = groups->numbers[first];
+        const bool is_large = is_too_large(self, sizes[first]);
+        uint32_t distance;
+        if (place == first && is_large && report_large(self, number, sizes[first]) != 0)
+            return SSTORE_STOPPED;
+        if (place == first || is_large)
+            continue;
+        (void)self->options.confirm(self->options.confirm_context, kept, number, &distance);
+        status = drop(self->dropped, number, kept, distance, error);
+    }
+    return status;
+}
+
+static sstore_status drop_groups(sstore_keeper *self, sstore_error *error)
+{
+    ss_confirmed_groups *groups = &self->groups;
+    uint32_t *sizes = ss_alloc(groups->count, sizeof *sizes);
+    if (sizes == NULL)
+        return ss_fail_memory(error, groups->count * sizeof *sizes);
+    for (uint32_t place = 0; place < groups->count; place++)
+        sizes[ss_confirmed_groups_first(groups, place)]++;
+    const sstore_status status = drop_places(self, sizes, error);
+    ss_free(sizes);
+    return status;
+}
+
+static sstore_status find_confirmed(sstore_keeper *self, sstore_error *error)
+{
+    const sstore_write_options write = write_options(self);
+    const sstore_join_options options = {.struct_size = sizeof options,
+                                         .distance = self->options.distance,
+                                         .threads = self->options.threads,
+                                         .memory_bytes = write.memory_bytes,
+                                         .tmp_dir = self->tmp_dir.path,
+                                         .on_progress = progress_of(self),
+                                         .progress_context = self};
+    sstore *store = NULL;
+    sstore_status status = ss_confirmed_groups_give(&self->groups, &self->progress, self->builder, error);
+    if (status == SSTORE_OK)
+        status = open_built(self, &store, error);
+    if (status == SSTORE_OK)
+        status = ss_confirmed_groups_connect(&self->groups, store, &options, error);
+    sstore_close(store);
+    return status == SSTORE_OK ? drop_groups(self, error) : status;
 }
 
 /* ----- from items in one order to items in another ----- */
@@ -532,11 +616,12 @@ static sstore_status find_dropped(sstore_keeper *self, sstore_error *error)
     if (status == SSTORE_OK)
         status = flush_batch(self, error);
     if (status == SSTORE_OK && !self->options.strict)
-        status = find_clusters(self, error);
+        status = has_confirmed_groups(self) ? find_confirmed(self, error) : find_clusters(self, error);
     close_store(self);
     self->begin = GROUP_FRACTION;
     self->end = 1;
-    const bool has_limit = self->options.max_group > 0, is_placed = self->is_ordered && !self->options.strict;
+    const bool is_confirmed = has_confirmed_groups(self), has_limit = self->options.max_group > 0 && !is_confirmed;
+    const bool is_placed = self->is_ordered && !self->options.strict && !is_confirmed;
     if (status == SSTORE_OK && is_placed)
         status = number_places(self, error);
     else if (status == SSTORE_OK && has_limit)
