@@ -283,6 +283,7 @@ static void close_job(dedup_job *job)
     stored_names_close(&job->against_names);
     sstore_close(job->against);
     document_names_close(&job->names);
+    feature_file_close(&job->features);
     FILE *const files[] = {job->store_drops, job->left_outs, job->fingerprints};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (files[i] != NULL)
@@ -350,6 +351,8 @@ static int run(dedup_job *job, dedup_arguments *args, const operands *inputs)
     if (args->similarity.text != NULL)
         code = similarity_of_recipe(&args->similarity, "the options of texts", job->recipe, 64 * job->words,
                                     &args->distance);
+    job->confirms = args->similarity.text != NULL && args->fingerprint_field == NULL;
+    job->are_multisets = args->text.options.weighting == SSTORE_WEIGHTING_FREQUENCY;
     if (code == EXIT_DONE)
         code = open_store(job);
     if (code == EXIT_DONE)

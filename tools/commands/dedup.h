@@ -14,6 +14,7 @@
 #include "commands/text_input.h"
 #include "documents/document_names.h"
 #include "documents/document_work.h"
+#include "documents/feature_file.h"
 #include "documents/reread.h"
 #include "input/input_doubt.h"
 #include "input/input_line.h"
@@ -62,6 +63,9 @@ typedef struct dedup_job {
     bool keeps_last;
     bool has_order;                   /* some document has the key of --keep */
     char first_keys[JSON_KEYS_BYTES]; /* of the first document, if that lacks it */
+    bool confirms;         /* documents are near if their features say so */
+    bool are_multisets;    /* these are counted */
+    feature_file features; /* with `confirms` */
 
     sstore *against; /* or NULL */
     bool against_has_ids, makes_store, adds_names;
@@ -76,6 +80,9 @@ typedef struct dedup_job {
     uint64_t document_count, empty_count, excluded_count, no_text_count, kept_count, near_count, stored_count;
     uint64_t grouped_count; /* of documents that are dropped or have a record in the store of --update */
 } dedup_job;
+
+/* With `confirms`, a distance is what a similarity lacks to 1, in such parts. */
+#define DEDUP_SIMILARITY_PARTS 1000000u
 
 /* Are names of documents wanted? */
 static inline bool dedup_wants_names(const dedup_arguments *args)

@@ -66,6 +66,42 @@ static void check_name(const dedup_job *job, document_worker *worker, document *
                        length == 0 ? "empty" : "too long or has a newline", SSTORE_MAX_NAME_BYTES);
 }
 
+/* Make the MinHash of counted features. `room` has 2 * count words. */
+static sstore_status make_minhash(const dedup_job *job, const sstore_counted_feature *features, size_t count,
+                                  uint64_t *room, uint64_t *words, sstore_error *error)
+{
+    double *weights = (double *)(room + count);
+    for (size_t i = 0; i < count; i++) {
+        room[i] = features[i].hash;
+        weights[i] = (double)features[i].count;
+    }
+    return sstore_minhash_hashes(room, job->are_multisets ? weights : NULL, count, 64 * job->words, words, error);
+}
+
+/* A work's `find`, to confirm what is near: the fingerprint and the set of features are in the worker's memory. */
+static sstore_status find_features(void *context, document_worker *worker, document *doc, const char *text,
+                                   size_t length, sstore_error *error)
+{
+    const dedup_job *job = context;
+    const sstore_counted_feature *features;
+    size_t count;
+    sstore_status status = sstore_fingerprinter_features(worker->fingerprinter, text, length, &features, &count, error);
+    if (status != SSTORE_OK)
+        return status;
+    const size_t set_words = feature_set_words(features, count, job->are_multisets), room_words = 2 * count;
+    status = document_worker_reserve(worker, job->words + (set_words > room_words ? set_words : room_words),
+                                     sizeof(uint64_t), error);
+    if (status != SSTORE_OK)
+        return status;
+    uint64_t *words = (uint64_t *)worker->found + worker->found_count, *set = words + job->words;
+    status = make_minhash(job, features, count, set, words, error);
+    feature_set_make(features, count, job->are_multisets, set);
+    doc->found_at = worker->found_count;
+    doc->feature_count = set[0];
+    worker->found_count += job->words + set_words;
+    return status;
+}
+
 /* A work's `find`. The fingerprint is in the worker's memory. */
 static sstore_status find_fingerprint(void *context, document_worker *worker, document *doc, const char *text,
                                       size_t length, sstore_error *error)
@@ -101,6 +137,22 @@ static int report_group(void *context, uint64_t kept_number, uint64_t record_cou
     return interrupted();
 }
 
+/* A keeper's `confirm`. */
+static bool confirm(void *context, uint64_t number, uint64_t other_number, uint32_t *distance_out)
+{
+    dedup_job *job = context;
+    const double found = feature_file_similarity(&job->features, number, other_number);
+    *distance_out = (uint32_t)((1 - found) * DEDUP_SIMILARITY_PARTS + 0.5);
+    return found >= job->args->similarity.least;
+}
+
+/* A keeper's `digest`. */
+static void find_digest(void *context, uint64_t number, uint64_t digest_out[2])
+{
+    dedup_job *job = context;
+    feature_file_digest(&job->features, number, digest_out);
+}
+
 static int open_keeper(dedup_job *job)
 {
     dedup_arguments *args = job->args;
@@ -115,7 +167,10 @@ static int open_keeper(dedup_job *job)
                                            .max_group = args->max_group,
                                            .on_large_group = report_group,
                                            .large_group_context = job,
-                                           .on_progress = args->task.options.on_progress};
+                                           .on_progress = args->task.options.on_progress,
+                                           .confirm = job->confirms ? confirm : NULL,
+                                           .digest = job->confirms ? find_digest : NULL,
+                                           .confirm_context = job};
     if (exclusion_read(&args->excluded, job->words) != EXIT_DONE)
         return EXIT_FAILED;
     if (job->distance != SSTORE_OWN_DISTANCE && check_build_distance(job->distance, job->words) != EXIT_DONE)
@@ -209,6 +264,12 @@ static int take_document(dedup_job *job, const document *doc, fate found, const 
     return message_status(status, &error);
 }
 
+/* A document of groups: keep its features, which are behind the fingerprint, for the comparisons. */
+static int keep_features(dedup_job *job, const document_worker *worker, const document *doc)
+{
+    return feature_file_add(&job->features, doc->number, (const uint64_t *)worker->found + doc->found_at + job->words);
+}
+
 /* A document without features is kept, and so is an excluded one. */
 static fate find_fate(dedup_job *job, const document *doc, const uint64_t *fingerprint, uint32_t stored_distance)
 {
@@ -250,6 +311,8 @@ static int take_documents(dedup_job *job, const document_worker *worker, const u
         job->has_text_ids = job->has_text_ids || !dedup_read_id(doc, &id);
         if (dedup_wants_names(job->args))
             code = document_names_add(&job->names, doc, job->work.reader.form.id_key != NULL);
+        if (code == EXIT_DONE && job->confirms && found == FATE_GROUPED)
+            code = keep_features(job, worker, doc);
         if (code == EXIT_DONE)
             code = take_document(job, doc, found, fingerprint, &stored);
         at++;
@@ -371,7 +434,7 @@ static int read_all(dedup_job *job)
                                                    .opened = job->inputs_twice.paths,
                                                    .count = job->inputs->count,
                                                    .recursive = args->text.recursive}};
-    job->work.find = find_fingerprint;
+    job->work.find = job->confirms ? find_features : find_fingerprint;
     job->work.give = give_documents;
     job->doubt.is_of_field = true;
     input_doubt_begin(&job->doubt, job->inputs->count == 1 ? job->inputs->items[0] : NULL);
@@ -384,6 +447,8 @@ static int open_files(dedup_job *job)
 {
     const bool has_names = dedup_wants_names(job->args);
     int code = has_names ? document_names_open(&job->names, &job->folder) : EXIT_DONE;
+    if (code == EXIT_DONE && job->confirms)
+        code = feature_file_open(&job->features, &job->folder);
     job->store_drops = code == EXIT_DONE ? work_folder_create_unnamed(&job->folder) : NULL;
     job->left_outs = job->store_drops != NULL ? work_folder_create_unnamed(&job->folder) : NULL;
     if (job->left_outs == NULL)
@@ -422,5 +487,7 @@ int dedup_find(dedup_job *job)
     sstore_keeper *keeper = job->keeper;
     job->keeper = NULL;
     const sstore_status status = sstore_keeper_finish(keeper, &job->dropped, &error);
+    if (job->features.has_failed)
+        return EXIT_FAILED;
     return status == SSTORE_STOPPED && interrupted() ? interrupt_exit_code() : message_status(status, &error);
 }

@@ -146,12 +146,22 @@ static bool print_kept(const writer *self, FILE *to, const drop *why)
     return print_stored(job, to, why->kept);
 }
 
+/* Print how far it is, or how similar: of a record of the store this is an estimate, since its features are unknown. */
+static bool print_measure(const dedup_job *job, FILE *to, const drop *why)
+{
+    if (!job->confirms)
+        return fprintf(to, "\t%" PRIu32 "\n", why->distance) > 0;
+    const double found = why->kind == DROP_NEAR ? 1 - (double)why->distance / DEDUP_SIMILARITY_PARTS
+                                                : sstore_minhash_similarity(64 * job->words, why->distance, NULL);
+    return fprintf(to, "\t%.3f\n", found) > 0;
+}
+
 /* Print a line of the list. False: that failed. */
 static bool print_removed(const writer *self, FILE *to, uint64_t number, const drop *why)
 {
     const char *name = document_names_find(&self->job->names, number);
     return name != NULL && print_name(to, name) && fputc('\t', to) != EOF && print_kept(self, to, why) &&
-           fprintf(to, "\t%" PRIu32 "\n", why->distance) > 0;
+           print_measure(self->job, to, why);
 }
 
 /* Add a document that is dropped to the list, if there is one. */

@@ -1,0 +1,196 @@
+#include "documents/feature_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output/messages.h"
+
+/* A bijection of words that mixes all their bits (Steele et al., "Fast Splittable Pseudorandom Number Generators"). */
+static uint64_t mix(uint64_t word)
+{
+    word = (word ^ word >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    word = (word ^ word >> 27) * UINT64_C(0x94d049bb133111eb);
+    return word ^ word >> 31;
+}
+
+/* ----- sets ----- */
+
+size_t feature_set_words(const sstore_counted_feature *features, size_t count, bool is_multiset)
+{
+    size_t words = FEATURE_HEAD_WORDS;
+    for (size_t i = 0; i < count; i++)
+        words += is_multiset ? features[i].count : 1;
+    return words;
+}
+
+/* Elements can be chosen, so that their sums agree, by who knows how they are mixed. The addresses of functions are
+ * random, and the same in all threads. */
+static uint64_t seed_of(uint64_t lane)
+{
+    return mix((uintptr_t)&feature_set_make + lane) ^ mix((uintptr_t)&malloc - lane);
+}
+
+void feature_set_make(const sstore_counted_feature *features, size_t count, bool is_multiset, uint64_t *words_out)
+{
+    const uint64_t seeds[2] = {seed_of(0), seed_of(1)};
+    uint64_t *elements = words_out + FEATURE_HEAD_WORDS, digest[2] = {0, 0};
+    size_t element_count = 0;
+    for (size_t i = 0; i < count; i++)
+        for (uint64_t n = 0; n < (is_multiset ? features[i].count : 1); n++) {
+            const uint64_t element = n == 0 ? features[i].hash : mix(features[i].hash + mix(n));
+            elements[element_count++] = element;
+            digest[0] += mix(mix(element ^ seeds[0]) + seeds[1]);
+            digest[1] += mix(mix(element + seeds[1]) ^ seeds[0]);
+        }
+    words_out[0] = element_count;
+    memcpy(words_out + 1, digest, sizeof digest);
+}
+
+/* ----- writing ----- */
+
+int feature_file_open(feature_file *self, const work_folder *folder)
+{
+    *self = (feature_file){.sets = work_folder_create_unnamed(folder)};
+    self->places = self->sets != NULL ? work_folder_create_unnamed(folder) : NULL;
+    return self->places != NULL ? EXIT_DONE : EXIT_FAILED;
+}
+
+void feature_file_close(feature_file *self)
+{
+    if (self->sets != NULL)
+        fclose(self->sets);
+    if (self->places != NULL)
+        fclose(self->places);
+    free(self->slots[0].words);
+    free(self->slots[1].words);
+    free(self->table);
+    *self = (feature_file){.sets = NULL};
+}
+
+static int fail_write(void)
+{
+    return message_errno("--tmp-dir", "cannot write a temporary file; give another folder");
+}
+
+int feature_file_add(feature_file *self, uint64_t number, const uint64_t *words)
+{
+    const size_t count = FEATURE_HEAD_WORDS + (size_t)words[0];
+    for (; self->next_number <= number; self->next_number++) /* those without a set point to the next one */
+        if (fwrite(&self->next_place, sizeof self->next_place, 1, self->places) != 1)
+            return fail_write();
+    self->next_place += count;
+    self->is_flushed = false;
+    return fwrite(words, sizeof *words, count, self->sets) == count ? EXIT_DONE : fail_write();
+}
+
+/* ----- reading ----- */
+
+/* Report the first failure. Returns false. */
+static bool fail(feature_file *self, const char *what)
+{
+    if (!self->has_failed)
+        message_errno("--tmp-dir", what);
+    self->has_failed = true;
+    return false;
+}
+
+static bool flush(feature_file *self)
+{
+    self->is_flushed = self->is_flushed || (fflush(self->sets) == 0 && fflush(self->places) == 0);
+    return self->is_flushed || fail(self, "cannot write a temporary file; give another folder");
+}
+
+static bool read_words(feature_file *self, FILE *file, uint64_t place, uint64_t *to, size_t count)
+{
+    char *bytes = (char *)to;
+    const size_t wanted = count * sizeof *to;
+    for (size_t done = 0; done < wanted;) {
+        const ssize_t got = pread(fileno(file), bytes + done, wanted - done, (off_t)(place * sizeof *to + done));
+        if (got > 0)
+            done += (size_t)got;
+        else if (got == 0 || errno != EINTR)
+            return fail(self, "cannot read a temporary file");
+    }
+    return true;
+}
+
+static bool read_head(feature_file *self, uint64_t number, uint64_t head[FEATURE_HEAD_WORDS], uint64_t *place_out)
+{
+    return flush(self) && read_words(self, self->places, number, place_out, 1) &&
+           read_words(self, self->sets, *place_out, head, FEATURE_HEAD_WORDS);
+}
+
+/* Read the elements of a document into a slot. */
+static bool read_set(feature_file *self, feature_set_slot *slot, uint64_t number)
+{
+    uint64_t head[FEATURE_HEAD_WORDS], place;
+    if (slot->is_read && slot->number == number)
+        return true;
+    slot->is_read = false;
+    if (!read_head(self, number, head, &place))
+        return false;
+    if (!grow(&slot->words, &slot->capacity, 1 + (size_t)head[0], sizeof *slot->words))
+        return fail(self, "cannot compare documents");
+    slot->words[0] = head[0];
+    slot->number = number;
+    slot->is_read = read_words(self, self->sets, place + FEATURE_HEAD_WORDS, slot->words + 1, (size_t)head[0]);
+    return slot->is_read;
+}
+
+void feature_file_digest(feature_file *self, uint64_t number, uint64_t digest_out[2])
+{
+    uint64_t head[FEATURE_HEAD_WORDS] = {0}, place;
+    (void)read_head(self, number, head, &place);
+    memcpy(digest_out, head + 1, 2 * sizeof *head);
+}
+
+/* ----- comparing ----- */
+
+/* The place of an element in the table, or the empty one where it belongs. Elements are not 0 here. */
+static uint64_t *find_place(const feature_file *self, uint64_t element)
+{
+    const size_t mask = ((size_t)1 << self->table_bits) - 1;
+    size_t at = (size_t)(mix(element ^ (uintptr_t)self->table) >> (64 - self->table_bits));
+    while (self->table[at] != 0 && self->table[at] != element)
+        at = (at + 1) & mask;
+    return &self->table[at];
+}
+
+/* 0 marks empty places, so it is taken for another element. */
+static uint64_t in_table(uint64_t element)
+{
+    return element != 0 ? element : UINT64_MAX;
+}
+
+/* Enter the elements of slot 0. */
+static bool fill_table(feature_file *self)
+{
+    const uint64_t *words = self->slots[0].words;
+    for (self->table_bits = 4; (UINT64_C(1) << self->table_bits) < 2 * words[0];)
+        self->table_bits++;
+    const size_t size = (size_t)1 << self->table_bits;
+    if (!grow(&self->table, &self->table_capacity, size, sizeof *self->table))
+        return fail(self, "cannot compare documents");
+    memset(self->table, 0, size * sizeof *self->table);
+    for (uint64_t i = 1; i <= words[0]; i++)
+        *find_place(self, in_table(words[i])) = in_table(words[i]);
+    return true;
+}
+
+double feature_file_similarity(feature_file *self, uint64_t number, uint64_t other_number)
+{
+    const bool is_filled = self->slots[0].is_read && self->slots[0].number == number;
+    if (!is_filled && (!read_set(self, &self->slots[0], number) || !fill_table(self))) {
+        self->slots[0].is_read = false;
+        return 0;
+    }
+    if (!read_set(self, &self->slots[1], other_number))
+        return 0;
+    const uint64_t *a = self->slots[0].words, *b = self->slots[1].words;
+    uint64_t shared = 0;
+    for (uint64_t i = 1; i <= b[0]; i++)
+        shared += *find_place(self, in_table(b[i])) != 0;
+    return (double)shared / (double)(a[0] + b[0] - shared);
+}
