@@ -103,9 +103,9 @@ typedef struct sstore_keeper sstore_keeper;
  * have been kept, and how many there are. Returns 0 to continue. */
 typedef int (*sstore_large_group_fn)(void *context, uint64_t kept_number, uint64_t record_count);
 
-/* Called for two records whose fingerprints are within the distance: whether they are near indeed, by what the caller has
- * of them, such as their texts. *distance_out is set in any case: how far they are, by a measure of the caller, below
- * 2^32 - 1. The answer is the same for both orders of the two numbers. */
+/* Called for two records whose fingerprints are within the distance: whether they are near indeed, by what the caller
+ * has of them, such as their texts. *distance_out is set in any case: how far they are, by a measure of the caller,
+ * below 2^32 - 1. The answer is the same for both orders of the two numbers. */
 typedef bool (*sstore_confirm_fn)(void *context, uint64_t number, uint64_t other_number, uint32_t *distance_out);
 
 /* Sets two words that are equal for two records if, and only if, nothing that sstore_confirm_fn looks at tells them
