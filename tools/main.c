@@ -29,6 +29,7 @@ static const command commands[] = {
     {"sstore dedup", cmd_dedup, "print documents without their near-duplicates", "From texts"},
     {"sstore fingerprint", cmd_fingerprint, "compute fingerprints of documents", NULL},
     {"sstore idf", cmd_idf, "count the documents that have each feature", NULL},
+    {"sstore similarity", cmd_similarity, "print the exact similarity of pairs of documents", NULL},
     {"sstore build", cmd_build, "make a store from fingerprints", "Make and change stores"},
     {"sstore add", cmd_add, "add records to a store", NULL},
     {"sstore remove", cmd_remove, "remove records from a store", NULL},

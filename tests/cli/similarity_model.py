@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compares 'sstore dedup --similarity' with the Jaccard similarity of all pairs, on random documents of words.
+"""Compares 'sstore dedup --similarity' and 'sstore similarity' with the Jaccard similarity of all pairs, on random
+documents of words.
 
     similarity_model.py CASES SEED    makes files in the working folder; prints each difference, and what was tried
 
@@ -59,6 +60,22 @@ def choose(sets, order, least, strict):
     return may_keep
 
 
+def check_pairs(numbers, sets, options):
+    """Ask for the similarity of random pairs, by names that are written as text has them."""
+    pairs = [(numbers.randrange(len(sets)), numbers.randrange(len(sets))) for _ in range(numbers.randint(0, 3000))]
+    least = numbers.choice([0, 0.3, 0.8])
+    form = numbers.choice(["d{}\td{}", "00\td{}\tff\td{}\t7"])
+    lines = [form.format(*pair) for pair in pairs]
+    text = "".join(line + "\n" for line in ["# fingerprint, name", *lines])
+    run = subprocess.run(["sstore", "similarity", "--quiet", "--id-field", "name", "--jsonl", "--min", str(least), *options,
+                          "documents.jsonl"], input=text, capture_output=True, text=True)
+    if run.returncode != 0:
+        return [f"sstore similarity: {run.stderr}"]
+    wanted = [(line, similarity(sets[a], sets[b])) for line, (a, b) in zip(lines, pairs)]
+    wanted = [f"{line}\t{found:.4f}" for line, found in wanted if found >= least]
+    return [] if run.stdout.splitlines() == wanted else [f"sstore similarity {' '.join(options)}: other pairs"]
+
+
 def run_case(numbers, seed):
     documents = make_documents(numbers, numbers.randint(1, 120))
     shingle, is_multiset = numbers.choice([1, 2, 3]), numbers.random() < 0.4
@@ -69,9 +86,10 @@ def run_case(numbers, seed):
         for i, words in enumerate(documents):
             file.write(json.dumps({"text": " ".join(words), "name": f"d{i}", "n": ranks[i]}) + "\n")
     command = ["sstore", "dedup", "--quiet", "--hash", "minhash", "--bits", str(numbers.choice([512, 1024])),
-               "--similarity", str(least), "--recall", "0.999999", "--shingle", str(shingle), "--keep", keep,
+               "--similarity", str(least), "--recall", "0.999999", "--keep", keep,
                "--text-field", "text", "--id-field", "name", "--removed", "removed.tsv", "documents.jsonl"]
-    command += ["--weights", "frequency"] if is_multiset else []
+    options = ["--shingle", str(shingle)] + (["--weights", "frequency"] if is_multiset else [])
+    command += options
     command += ["--strict"] if strict else []
     command += ["--memory", "8M"] if numbers.random() < 0.3 else []
     run = subprocess.run(command, capture_output=True, text=True)
@@ -82,7 +100,7 @@ def run_case(numbers, seed):
                    key=lambda i: (i if keep == "first" else -i) if keep != "max:n" else (-ranks[i], i))
     may_keep = choose(sets, order, least, strict)
     kept = [json.loads(line)["name"] for line in run.stdout.splitlines()]
-    faults = []
+    faults = [f"seed {seed}: {fault}" for fault in check_pairs(numbers, sets, options)]
     if kept != [f"d{i}" for i in range(len(documents)) if i in may_keep[i]]:
         faults.append(f"seed {seed}: {' '.join(command)}: other documents are kept")
     with open("removed.tsv", encoding="utf-8") as file:

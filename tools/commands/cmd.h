@@ -41,6 +41,7 @@ int cmd_verify(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_fingerprint(int argc, char **argv);
 int cmd_idf(int argc, char **argv);
+int cmd_similarity(int argc, char **argv);
 int cmd_dedup(int argc, char **argv);
 
 /* ----- operands ----- */

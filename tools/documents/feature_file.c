@@ -192,5 +192,5 @@ double feature_file_similarity(feature_file *self, uint64_t number, uint64_t oth
     uint64_t shared = 0;
     for (uint64_t i = 1; i <= b[0]; i++)
         shared += *find_place(self, in_table(b[i])) != 0;
-    return (double)shared / (double)(a[0] + b[0] - shared);
+    return shared > 0 ? (double)shared / (double)(a[0] + b[0] - shared) : 0;
 }

@@ -48,8 +48,8 @@ void feature_file_close(feature_file *self);
 /* Add the set of a document, whose number is above those before. Returns an exit code. */
 int feature_file_add(feature_file *self, uint64_t number, const uint64_t *words);
 
-/* The Jaccard similarity of the sets of two documents, neither of which is empty: the elements that they share over all
- * that either has. 0 if one cannot be read: then has_failed. One thread at a time. */
+/* The Jaccard similarity of the sets of two documents: the elements that they share over all that either has; of empty
+ * ones, 0. 0 also if one cannot be read: then has_failed. One thread at a time. */
 double feature_file_similarity(feature_file *self, uint64_t number, uint64_t other_number);
 
 /* The digest of a set: two words, which only equal sets have in common. */

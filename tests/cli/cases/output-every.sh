@@ -6,6 +6,7 @@ clustered 400 91 >input
 fingerprints 40 92 >others
 echo "the cat sat on the mat" >text
 printf 'cat\t2\nmat\t1\n' >features
+yes $'0\t0' | head -n 20000 >couples
 sstore build --quiet --id-index STORE input
 sstore build --quiet OTHER input others
 sstore build --quiet MANY others
@@ -50,6 +51,7 @@ forms()
     fingerprint) printf '%s\n' 'text' '--lines text' '--format rec text' '--recipe' '--weighted features' '--margins text' '--header=always text' ;;
     dedup) printf '%s\n' '--quiet --lines text' '--quiet --files text' '--quiet --files --null text' '--quiet --lines --dry-run text text' ;;
     idf) printf '%s\n' '- text' ;;
+    similarity) printf '%s\n' '--quiet --lines --pairs=couples text' ;;
     *) echo "FAILED: $1 has no forms in this test" >&2 ;;
     esac
     printf '%s\n' --help --help=all --usage --version
