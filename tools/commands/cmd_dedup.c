@@ -268,6 +268,7 @@ static void report(const dedup_job *job)
         message_print("of these, %" PRIu64 " are near a record of %s", job->stored_count, job->args->against);
     if (job->empty_count > 0)
         message_print("%" PRIu64 " documents have no features: they are kept", job->empty_count);
+    text_input_report_few(job->few_count);
     if (job->excluded_count > 0)
         message_print("%" PRIu64 " documents are excluded from groups: they are kept", job->excluded_count);
     if (job->no_text_count > 0)

@@ -116,6 +116,7 @@ typedef struct text_job {
     record_style rec_style; /* of binary output */
     document_work work;
     uint64_t document_count, skipped_count, no_text_count;
+    uint64_t few_count;          /* MinHashes of few features */
     uint64_t replaced_count;     /* documents with bytes that are not UTF-8 */
     bool has_objects, has_lines; /* of the first document, which is a file; or of the first lines */
     bool has_tab;                /* in the first document */
@@ -253,6 +254,8 @@ static int give_document(text_job *job, const document *doc, const double *margi
         job->skipped_count += !doc->is_left_out;
         return list_skipped(job, doc) ? EXIT_DONE : EXIT_FAILED;
     }
+    job->few_count += job->args->text.options.hash == SSTORE_FEATURE_HASH_MINHASH &&
+                      doc->feature_count < TEXT_FEW_FEATURES;
     return print_document(job, doc, margins) ? EXIT_DONE : EXIT_FAILED;
 }
 
@@ -345,6 +348,7 @@ static void report_documents(const text_job *job)
     if (job->skipped_count > 0)
         message_print("skipped %" PRIu64 " of %" PRIu64 " documents: they have no features", job->skipped_count,
                       job->document_count - job->no_text_count);
+    text_input_report_few(job->few_count);
     if (job->no_text_count > 0)
         message_print("left out files that are no text: %" PRIu64, job->no_text_count);
     if (job->replaced_count > 0)

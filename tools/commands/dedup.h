@@ -77,6 +77,7 @@ typedef struct dedup_job {
     uint64_t next_number;                         /* of the documents that were read */
 
     sstore_iterator *dropped; /* after the first reading */
+    uint64_t few_count;       /* MinHashes of few features */
     uint64_t document_count, empty_count, excluded_count, no_text_count, kept_count, near_count, stored_count;
     uint64_t grouped_count; /* of documents that are dropped or have a record in the store of --update */
 } dedup_job;

@@ -276,6 +276,8 @@ static fate find_fate(dedup_job *job, const document *doc, const uint64_t *finge
     const bool is_empty = doc->feature_count == 0;
     const bool is_excluded = !is_empty && exclusion_has(&job->args->excluded, fingerprint);
     job->empty_count += is_empty;
+    job->few_count += !is_empty && doc->feature_count < TEXT_FEW_FEATURES && job->args->fingerprint_field == NULL &&
+                      job->args->text.options.hash == SSTORE_FEATURE_HASH_MINHASH;
     job->excluded_count += is_excluded;
     return is_empty || is_excluded ? FATE_KEPT : stored_distance != UINT32_MAX ? FATE_DROPPED : FATE_GROUPED;
 }

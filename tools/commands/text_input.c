@@ -203,6 +203,14 @@ static int check_input(const char *path)
     return code;
 }
 
+void text_input_report_few(uint64_t document_count)
+{
+    if (document_count > 0)
+        message_print("%" PRIu64 " documents have fewer than %u features: their similarity has few steps; --shingle 1 "
+                      "or --features chars makes more",
+                      document_count, TEXT_FEW_FEATURES);
+}
+
 int text_input_check(const text_input *self, const operands *inputs)
 {
     int code = EXIT_DONE;
