@@ -70,6 +70,7 @@ static int side_open(side *self, const char *path, arguments *args)
     if (code == EXIT_DONE && args->distance != SSTORE_OWN_DISTANCE)
         code = check_build_distance(args->distance, metadata.fingerprint_bits / 64);
     self->style = (output_style){.json = args->json,
+                                 .tells_similarity = args->similarity.text != NULL,
                                  .has_ids = metadata.has_ids,
                                  .words = metadata.fingerprint_bits / 64};
     if (code == EXIT_DONE)

@@ -163,6 +163,23 @@ static const char *json_name(const id_text *id, bool escaped)
 #define JSON_NAME_KEYS "s:s*, s:s*"
 #define JSON_NAMES(prefix, id) prefix "name", json_name(id, false), prefix "escaped_name", json_name(id, true)
 
+#define SIMILARITY "similarity"
+#define JSON_DISTANCE_KEYS "s:i, s:o*, s:o*"
+
+/* The estimated similarity, or its standard error; NULL: the object does not have the key. */
+static json_value *json_similarity(const output_style *style, uint32_t distance, bool error)
+{
+    double deviation;
+    if (!style->tells_similarity)
+        return NULL;
+    const double found = sstore_minhash_similarity(64 * style->words, distance, &deviation);
+    return json_value_make("f", error ? deviation : found);
+}
+
+#define JSON_DISTANCE(style, distance)                                                                                 \
+    "distance", (int)(distance), SIMILARITY, json_similarity(style, distance, false), "similarity_error",              \
+        json_similarity(style, distance, true)
+
 /* ----- headers ----- */
 
 #define NUMBER_WIDTH 8 /* of a column of numbers on a terminal: that of its name, and of a tab */
@@ -194,6 +211,19 @@ static size_t put_column_name(const output_style *style, const char *name, size_
     return (size_t)written < size ? (size_t)written : size - 1;
 }
 
+static bool is_column(const char *column, size_t length, const char *name)
+{
+    return length == strlen(name) && memcmp(column, name, length) == 0;
+}
+
+/* The name of the column that the style has in the place of another one; NULL: there is none. */
+static const char *column_in_place_of(const output_style *style, const char *column, size_t length)
+{
+    if (style->names != NULL && is_column(column, length, "id"))
+        return "name";
+    return style->tells_similarity && is_column(column, length, "distance") ? SIMILARITY : NULL;
+}
+
 bool output_is_terminal(void)
 {
     return isatty(STDOUT_FILENO) != 0;
@@ -211,9 +241,9 @@ void output_head(output_style *style, header_mode mode, const char *columns)
         return;
     for (const char *name = columns; *name != '\0';) {
         const size_t length = strcspn(name, "\t");
-        const bool is_id = length == 2 && memcmp(name, "id", length) == 0;
-        used += put_column_name(style, is_id && style->names != NULL ? "name" : name,
-                                is_id && style->names != NULL ? 4 : length, header + used, sizeof header - used - 1);
+        const char *renamed = column_in_place_of(style, name, length);
+        used += put_column_name(style, renamed != NULL ? renamed : name, renamed != NULL ? strlen(renamed) : length,
+                                header + used, sizeof header - used - 1);
         name += length + (name[length] == '\t');
         header[used++] = *name == '\0' ? '\n' : '\t';
     }
@@ -289,6 +319,17 @@ static void put_fingerprint(const output_style *style, line *to, const uint64_t 
     to->end = radix_put(style->radix, to->end, words, style->words);
     fill_field(to, begin, to->fingerprint_width, false);
     *to->end++ = '\t';
+}
+
+static void put_distance(const output_style *style, line *to, uint32_t distance, char separator)
+{
+    if (!style->tells_similarity) {
+        put_decimal(to, distance, separator);
+        return;
+    }
+    const double found = sstore_minhash_similarity(64 * style->words, distance, NULL);
+    to->end += sprintf(to->end, "%*.3f", to->number_width > 0 ? (int)strlen(SIMILARITY) : 0, found);
+    *to->end++ = separator;
 }
 
 static void put_word(line *to, const char *word, int width, bool before)
@@ -382,16 +423,17 @@ bool output_match(const output_style *style, const uint64_t *query, const sstore
         return false;
     if (style->json) {
         char of_query[RADIX_MAX_CHARACTERS + 1], fingerprint[RADIX_MAX_CHARACTERS + 1], digits[DECIMAL_CHARACTERS + 1];
-        return output_json(json_value_make("{s:s, s:s, s:i, s:s?, " JSON_NAME_KEYS ", " JSON_NOTE_KEYS "}", "query",
-                                           radix_string(style->radix, of_query, query, style->words), "fingerprint",
-                                           radix_string(style->radix, fingerprint, match->fingerprint, style->words),
-                                           "distance", (int)match->distance, "id", json_id(style, &id),
-                                           JSON_NAMES("", &id), JSON_NOTES(style, digits)));
+        return output_json(
+            json_value_make("{s:s, s:s, " JSON_DISTANCE_KEYS ", s:s?, " JSON_NAME_KEYS ", " JSON_NOTE_KEYS "}", "query",
+                            radix_string(style->radix, of_query, query, style->words), "fingerprint",
+                            radix_string(style->radix, fingerprint, match->fingerprint, style->words),
+                            JSON_DISTANCE(style, match->distance), "id", json_id(style, &id), JSON_NAMES("", &id),
+                            JSON_NOTES(style, digits)));
     }
     line_begin(style, &to);
     put_fingerprint(style, &to, query);
     put_fingerprint(style, &to, match->fingerprint);
-    put_decimal(&to, match->distance, '\t');
+    put_distance(style, &to, match->distance, '\t');
     put_id(&to, &id, '\n');
     put_notes(style, &to);
     return line_end(&to);
@@ -463,18 +505,19 @@ bool output_pair(const output_style *first, const output_style *second, const ss
     if (!take_id(first, pair->id, &id) || !take_id(second, pair->other_id, &other_id))
         return false;
     if (first->json)
-        return output_json(json_value_make("{s:s, s:s?, " JSON_NAME_KEYS ", s:s, s:s?, " JSON_NAME_KEYS ", s:i}",
+        return output_json(json_value_make("{s:s, s:s?, " JSON_NAME_KEYS ", s:s, s:s?, " JSON_NAME_KEYS
+                                           ", " JSON_DISTANCE_KEYS "}",
                                            "fingerprint", radix_string(RADIX_HEX, hex, pair->fingerprint, first->words),
                                            "id", json_id(first, &id), JSON_NAMES("", &id), "other_fingerprint",
                                            radix_string(RADIX_HEX, other_hex, pair->other_fingerprint, second->words),
                                            "other_id", json_id(second, &other_id), JSON_NAMES("other_", &other_id),
-                                           "distance", (int)pair->distance));
+                                           JSON_DISTANCE(first, pair->distance)));
     line_begin(first, &to);
     put_fingerprint(first, &to, pair->fingerprint);
     put_id(&to, &id, '\t');
     put_fingerprint(second, &to, pair->other_fingerprint);
     put_id(&to, &other_id, '\t');
-    put_decimal(&to, pair->distance, '\n');
+    put_distance(first, &to, pair->distance, '\n');
     return line_end(&to);
 }
 
@@ -486,17 +529,17 @@ bool output_cluster_record(const output_style *style, const cluster_record *reco
     if (!take_id(style, record->id, &id))
         return false;
     if (style->json)
-        return output_json(json_value_make("{s:I, s:I, s:s, s:s?, " JSON_NAME_KEYS ", s:i, s:b}", "cluster",
-                                           (long long)record->cluster, "cluster_size", (long long)record->cluster_size,
-                                           "fingerprint",
-                                           radix_string(RADIX_HEX, hex, record->fingerprint, style->words), "id",
-                                           json_id(style, &id), JSON_NAMES("", &id), "distance", (int)record->distance,
-                                           "is_representative", (int)record->is_representative));
+        return output_json(
+            json_value_make("{s:I, s:I, s:s, s:s?, " JSON_NAME_KEYS ", " JSON_DISTANCE_KEYS ", s:b}", "cluster",
+                            (long long)record->cluster, "cluster_size", (long long)record->cluster_size, "fingerprint",
+                            radix_string(RADIX_HEX, hex, record->fingerprint, style->words), "id", json_id(style, &id),
+                            JSON_NAMES("", &id), JSON_DISTANCE(style, record->distance), "is_representative",
+                            (int)record->is_representative));
     line_begin(style, &to);
     put_decimal(&to, record->cluster_size, '\t');
     put_fingerprint(style, &to, record->fingerprint);
     put_id(&to, &id, '\t');
-    put_decimal(&to, record->distance, style->headed ? '\t' : '\n');
+    put_distance(style, &to, record->distance, style->headed ? '\t' : '\n');
     if (style->headed)
         put_decimal(&to, record->cluster, '\n');
     return line_end(&to);

@@ -36,6 +36,7 @@ typedef struct output_notes {
 typedef struct output_style {
     bool json;
     bool has_ids;              /* otherwise ids are printed as '-' or null */
+    bool tells_similarity;     /* fingerprints are MinHashes: distances are printed as similarities, in JSON both */
     uint32_t words;            /* of a fingerprint */
     radix_form radix;          /* of the fingerprints of matches and counts; for all others hex, the default */
     stored_names *names;       /* that lines have in the place of ids, and objects also; or NULL */
