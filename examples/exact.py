@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares what 'sstore dedup --similarity' dropped with the exact similarity of all pairs of documents.
 
-    exact.py IN.jsonl REMOVED SIMILARITY    exits 1 if a document was dropped that is in no exact group
+    exact.py IN.jsonl REMOVED SIMILARITY    exits 1 if a document was dropped that the exact groups keep
 
 Features come from the second implementation of the specification, and all pairs that share one are compared.
 """
@@ -16,8 +16,8 @@ from fingerprint import features  # noqa: E402
 
 def near_pairs(sets, least):
     """All pairs of this similarity. Rare features come first: of two such sets, the first ones share a feature."""
-    counts = collections.Counter(feature for features in sets for feature in features)
-    ordered = [sorted(features, key=lambda feature: (counts[feature], feature)) for features in sets]
+    counts = collections.Counter(feature for own in sets for feature in own)
+    ordered = [sorted(own, key=lambda feature: (counts[feature], feature)) for own in sets]
     known_by = collections.defaultdict(list)
     for number, own in enumerate(ordered):
         first = own[: len(own) - int(least * len(own) + 0.999999) + 1]

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Leaves out documents of JSON Lines that are near copies of earlier ones: those that share a part of their pairs of words.
+# Leaves out documents of JSON Lines that are near copies of earlier ones: they share most of their pairs of words.
 #   examples/unique.sh [--check] IN.jsonl OUT.jsonl [SIMILARITY]
 #     --check      also compares all documents with each other, slowly, and prints how the result differs from that
 #     IN.jsonl     a JSON object a line; "text" has the text
-#     OUT.jsonl    the lines that are kept. OUT.jsonl.removed lists the others: line, line that is kept instead, similarity
-#     SIMILARITY   from 0 to 1: features of both documents over those of either (default 0.8)
+#     OUT.jsonl    the lines that are kept. OUT.jsonl.removed lists the others: line, line kept instead, similarity
+#     SIMILARITY   from 0 to 1: the features of both documents over those of either (default 0.8)
 # Needs `sstore` on the PATH; --check needs python3 with the package xxhash.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -463,8 +463,8 @@ typedef struct sstore_name {
 #define SSTORE_MAX_NAME_BYTES 65536
 
 /*
- * Report every record that has one of `count` ids, which come in any order and with repeats: query_index is that of the
- * id in `ids`, the distance is 0. An id that no record has reports nothing. Several records may have an id.
+ * Report every record that has one of `count` ids, in any order, also repeated: query_index is that of the id in `ids`,
+ * the distance is 0. An id that no record has reports nothing. Several records may have an id.
  *
  * With an id index (see sstore_write_options), the ids are looked up in their order. Each takes about two reads a
  * segment, and two for each record. The records of one id come in no particular order. Allocates nothing. Without an id
@@ -475,11 +475,11 @@ typedef struct sstore_name {
 SSTORE_API sstore_status sstore_get(sstore_cursor *cursor, const uint64_t *ids, size_t count, sstore_match_fn on_match,
                                     void *context, sstore_error *error);
 
-/* Report every record whose id has one of `count` names, which come in any order and with repeats: query_index is that
- * of the name in `names`, the distance is 0. A name that no record has reports nothing. Several ids may have a name, if
+/* Report every record whose id has one of `count` names, in any order, also repeated: query_index is that of the name
+ * in `names`, the distance is 0. A name that no record has reports nothing. Several ids may have a name, if
  * they were given, and several records an id. The records come in no particular order. A name takes two reads a
  * segment, one for each id and those of sstore_get() for its records. Names are looked up 4,096 at a time, so that many
- * whose hashes were made to agree take little longer. This takes 36 bytes for each.
+ * whose hashes were made to agree take little longer. The call allocates 36 bytes for each of these names.
  * Errors: ARGUMENT (a store without names; an element of `names` that cannot be a name), MEMORY, IO, DAMAGED. Records
  * that were reported before an error are right. */
 SSTORE_API sstore_status sstore_get_named(sstore_cursor *cursor, const sstore_name *names, size_t count,

@@ -103,13 +103,13 @@ typedef struct sstore_keeper sstore_keeper;
  * have been kept, and how many there are. Returns 0 to continue. */
 typedef int (*sstore_large_group_fn)(void *context, uint64_t kept_number, uint64_t record_count);
 
-/* Called for two records whose fingerprints are within the distance: whether they are near indeed, by what the caller
- * has of them, such as their texts. *distance_out is set in any case: how far they are, by a measure of the caller,
- * below 2^32 - 1. The answer is the same for both orders of the two numbers. */
+/* Whether two records within the distance are near, by what the caller has of them, such as their texts. Sets
+ * *distance_out in any case, to a measure of the caller, below 2^32 - 1. It must be symmetric. It may be called by any
+ * thread of the library, by one at a time, and must not use the keeper. */
 typedef bool (*sstore_confirm_fn)(void *context, uint64_t number, uint64_t other_number, uint32_t *distance_out);
 
-/* Sets two words that are equal for two records if, and only if, nothing that sstore_confirm_fn looks at tells them
- * apart. Such records are near, and have one fingerprint. */
+/* Sets two words. They must be equal for two records if and only if confirm() cannot tell the records apart. Then
+ * confirm() must accept the two, and their fingerprints must be equal. Threads as for confirm(). */
 typedef void (*sstore_digest_fn)(void *context, uint64_t number, uint64_t digest_out[2]);
 
 /* The options of sstore_keeper_create(). */
@@ -147,10 +147,10 @@ typedef struct sstore_keeper_options {
  *  - with `strict`, those of a sequence: in the order of their priority, a record is kept if no kept one is within the
  *    distance. Otherwise it is dropped in favour of the nearest kept one, of several the one with the smallest
  *    fingerprint, and then with the lowest number.
- * With `confirm`, records are near if they are within the distance and confirmed, and the distance of the iterator is
- * that of confirm(). It and digest() are called while records are added or the keeper finishes, by one thread at a
- * time, with numbers of records that were added. Two records that are known to be connected are not asked about.
- * Without `strict` this takes up to 32 bytes for each record, beside memory_bytes, and at most 2^32 - 1 records.
+ * With `confirm`, records are near if they are within the distance and confirmed. The distance of the iterator, and that
+ * of "nearest", is confirm()'s. Connected records are not compared again. At the end, confirm() is called once more for
+ * each dropped record, for the distance to the kept one. Without `strict` this takes up to 36 bytes for each record,
+ * beside memory_bytes, and at most 2^32 - 1 records. With `strict`, digest() is not called.
  * The records wait in a temporary store in tmp_dir, in a folder whose name begins with "sstore-keep-" and which only
  * the user can read. It is gone after sstore_keeper_finish() or sstore_keeper_free(), but a killed process leaves it
  * behind. One thread at a time may use the keeper.

@@ -409,7 +409,7 @@ static void test_leftovers_beside_a_store(void **state)
     data_free(&set);
 }
 
-/* A first build that was killed just before it published: the next one succeeds without `replace`. */
+/* A first build that was killed just before it published: the next one succeeds without `force`. */
 static void test_leftovers_without_a_store(void **state)
 {
     ss_transaction place;

@@ -351,7 +351,7 @@ static void begin_answers(new_job *job, add_arguments *args)
     args->store.input.lines.has_names = job->before.has_names;
     task_begin(&args->store.task);
     job->style = (output_style){.json = args->json,
-                                .tells_similarity = args->store.similarity.text != NULL,
+                                .tells_similarity = args->json && args->store.similarity.text != NULL,
                                 .has_ids = job->before.has_ids,
                                 .words = job->before.fingerprint_bits / 64};
     output_head(&job->style, args->header, args->also.count > 0 ? MATCH_COLUMNS "\tstore" : MATCH_COLUMNS);

@@ -29,7 +29,7 @@ static const command_option options[] = {
      .given = offsetof(dedup_arguments, radix_given)},
     {"keep", 0, "WHICH", "keep first (default), last, max:KEY or min:KEY", OPTION_TEXT,
      OPTION_FIELD(dedup_arguments, keep), .common = true},
-    {"strict", 0, NULL, "drop only documents within D bits of the kept one", OPTION_FLAG,
+    {"strict", 0, NULL, "drop only documents that are near the kept one", OPTION_FLAG,
      OPTION_FIELD(dedup_arguments, strict), .common = true},
     {"max-group", 0, "N", "drop nothing of groups of more than N documents, but report them (default: no limit)",
      OPTION_NUMBER, OPTION_FIELD(dedup_arguments, max_group), .min = 1, .max = UINT64_MAX},
@@ -268,7 +268,7 @@ static void report(const dedup_job *job)
         message_print("of these, %" PRIu64 " are near a record of %s", job->stored_count, job->args->against);
     if (job->empty_count > 0)
         message_print("%" PRIu64 " documents have no features: they are kept", job->empty_count);
-    text_input_report_few(job->few_count);
+    text_input_report_few(&job->args->text, job->few_count);
     if (job->excluded_count > 0)
         message_print("%" PRIu64 " documents are excluded from groups: they are kept", job->excluded_count);
     if (job->no_text_count > 0)

@@ -116,7 +116,7 @@ typedef struct text_job {
     record_style rec_style; /* of binary output */
     document_work work;
     uint64_t document_count, skipped_count, no_text_count;
-    uint64_t few_count;          /* MinHashes of few features */
+    uint64_t few_count;          /* with features, but fewer than TEXT_FEW_FEATURES */
     uint64_t replaced_count;     /* documents with bytes that are not UTF-8 */
     bool has_objects, has_lines; /* of the first document, which is a file; or of the first lines */
     bool has_tab;                /* in the first document */
@@ -348,7 +348,7 @@ static void report_documents(const text_job *job)
     if (job->skipped_count > 0)
         message_print("skipped %" PRIu64 " of %" PRIu64 " documents: they have no features", job->skipped_count,
                       job->document_count - job->no_text_count);
-    text_input_report_few(job->few_count);
+    text_input_report_few(&job->args->text, job->few_count);
     if (job->no_text_count > 0)
         message_print("left out files that are no text: %" PRIu64, job->no_text_count);
     if (job->replaced_count > 0)

@@ -159,6 +159,7 @@ int cmd_pairs(int argc, char **argv)
     arguments args = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE};
     side sides[2] = {{.path = NULL}};
     const char *path = operands_only_store(command_line_parse(&pairs_syntax, argc, argv, &args));
+    output_set_failure_mark(args.json ? NULL : OUTPUT_FAILURE_LINE);
     int code = side_open(&sides[0], path, &args);
     sides[1].style = sides[0].style;
     if (code == EXIT_DONE && sides[0].style.names != NULL)

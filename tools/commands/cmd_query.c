@@ -15,9 +15,9 @@ static const command_option options[] = {
      OPTION_FIELD(query_arguments, nearest), .common = true},
     {"input", 0, "FILE", "read the queries from FILE; - is standard input", OPTION_TEXT,
      OPTION_FIELD(query_arguments, input), .common = true},
-    {"id", 0, "ID", "query with the records that have this id; repeatable", OPTION_TEXTS,
+    {"id", 0, "ID", "query with the records of this id; can be repeated", OPTION_TEXTS,
      OPTION_FIELD(query_arguments, stored_ids), .common = true},
-    {"name", 0, "NAME", "query with those that have this name; repeatable", OPTION_TEXTS,
+    {"name", 0, "NAME", "query with the records of this name; can be repeated", OPTION_TEXTS,
      OPTION_FIELD(query_arguments, stored_names), .common = true},
     {"count", 0, NULL, "print only the number of matches of each query", OPTION_FLAG,
      OPTION_FIELD(query_arguments, count)},
@@ -57,13 +57,13 @@ static const command_syntax syntax = {
                                      INPUT_OPTION_GROUP(offsetof(query_arguments, format)),
                                      {0}},
     .operands = "STORE [FINGERPRINT...]\n--input=FILE STORE",
-    .doc = "Print the records of STORE within a distance of each FINGERPRINT, or line of standard input, as lines of "
+    .doc = "Print the records of STORE within a distance of each FINGERPRINT, or of each line of standard input (-): "
            "query, fingerprint, distance and id or name.",
     .notes = "Put negative decimal operands after --, as in 'sstore query --radix dec STORE -- -5'",
     .examples = (const command_example[]){{"find all records within 3 bits of a fingerprint",
                                            "sstore query -k 3 pages.store 84ad7e0ad13e1a8b"},
                                           {"find all documents near a stored one",
-                                           "sstore query --name guide.md --exclude-self docs.store"},
+                                           "sstore query --name docs/guide.md docs.store"},
                                           {0}},
 };
 

@@ -19,22 +19,30 @@ typedef struct arguments {
     text_input text;
     bad_rows bad;
     task_arguments task; /* memory, tmp_dir, progress */
-    const char *pairs, *least_text;
-    double least;
+    const char *pairs, *min_text;
+    double min;
 } arguments;
 
+static const option_choice weightings[] = {{"presence", SSTORE_WEIGHTING_PRESENCE},
+                                           {"frequency", SSTORE_WEIGHTING_FREQUENCY},
+                                           {0}};
 static const command_option options[] = {
     {"pairs", 0, "FILE", "read the pairs from FILE (default: standard input)", OPTION_TEXT,
      OPTION_FIELD(arguments, pairs), .common = true},
     {"min", 0, "J", "leave out pairs of a similarity below J, such as 0.8", OPTION_TEXT,
-     OPTION_FIELD(arguments, least_text), .common = true},
+     OPTION_FIELD(arguments, min_text), .common = true},
     {"id-field", 0, "KEY", "the JSON key or column of the id, a whole number or a name", OPTION_TEXT,
      OPTION_FIELD(arguments, text.form.id_key), .given = offsetof(arguments, text.field_given), .common = true},
+    {"weights", 0, "KIND", "presence (default): a feature counts once; frequency: as often as it occurs", OPTION_CHOICE,
+     OPTION_FIELD(arguments, text.options.weighting), .choices = weightings},
+    {"memory", 0, "SIZE", "memory for the ids and names of documents (default 1G; enforced from 64M up)", OPTION_SIZE,
+     OPTION_FIELD(arguments, task.options.memory_bytes)},
+    {"tmp-dir", 0, "DIR", "folder for temporary files (default: TMPDIR if it is set, otherwise /tmp)", OPTION_TEXT,
+     OPTION_FIELD(arguments, task.options.tmp_dir)},
     {0},
 };
 static const command_syntax syntax = {
     .groups = (const option_group[]){TEXT_OPTION_GROUP(offsetof(arguments, text)),
-                                     SIMHASH_OPTION_GROUP(offsetof(arguments, text)),
                                      OPTION_GROUP(options, 0),
                                      BAD_ROW_OPTION_GROUP(offsetof(arguments, bad)),
                                      RUN_OPTION_GROUPS(offsetof(arguments, task)),
@@ -43,16 +51,15 @@ static const command_syntax syntax = {
     .doc =
         "Read pairs of documents, the output of 'sstore pairs' or lines of two ids or names, and print each line with "
         "their exact Jaccard similarity behind it: the features that both documents have, over those of either. The "
-        "documents are in each FILE, and the options are those of 'sstore fingerprint'.",
+        "documents are in each FILE. Give the options of features that 'sstore fingerprint' was given.",
     .examples = (const command_example[]){{"keep the pairs that share 0.8 of their features",
-                                           "sstore pairs docs.store | sstore similarity --min 0.8 --jsonl docs.jsonl"},
+                                           "sstore pairs docs.store | sstore similarity --min 0.8 --recursive docs"},
                                           {0}},
 };
 
 #define DOCUMENTS_PART 0.5 /* of the command */
 #define BATCH_PAIRS 1024u  /* that are looked up together */
 #define ID_DIGITS 20u
-#define FAILURE "# failed:"
 
 /* What all threads share while documents are read; then, the pairs. */
 typedef struct similarity_job {
@@ -85,16 +92,9 @@ static sstore_status find_features(void *context, document_worker *worker, docum
     const similarity_job *job = context;
     const sstore_counted_feature *features;
     size_t count;
-    sstore_status status = sstore_fingerprinter_features(worker->fingerprinter, text, length, &features, &count, error);
-    const size_t words = status == SSTORE_OK ? feature_set_words(features, count, job->are_multisets) : 0;
-    if (status == SSTORE_OK)
-        status = document_worker_reserve(worker, words, sizeof(uint64_t), error);
-    if (status != SSTORE_OK)
-        return status;
-    doc->found_at = worker->found_count;
-    feature_set_make(features, count, job->are_multisets, (uint64_t *)worker->found + worker->found_count);
-    worker->found_count += words;
-    return SSTORE_OK;
+    const sstore_status status = sstore_fingerprinter_features(worker->fingerprinter, text, length, &features, &count,
+                                                               error);
+    return status == SSTORE_OK ? feature_set_keep(worker, doc, 0, features, count, job->are_multisets, error) : status;
 }
 
 /* What a document is known by: its name, or the digits of its id. */
@@ -223,9 +223,10 @@ static int find_numbers(similarity_job *job)
 static int fail_unknown(const similarity_job *job, size_t pair, size_t name)
 {
     const size_t size = job->begins[name + 1] - job->begins[name];
+    const bool is_long = size > SHOWN_NAME_BYTES;
     return message_print("%s:%" PRIu64 ": no document has the id or name '%.*s%s'", pairs_name(job),
-                         job->first_line + pair, (int)(size < SHOWN_NAME_BYTES ? size : SHOWN_NAME_BYTES),
-                         job->names + job->begins[name], size < SHOWN_NAME_BYTES ? "" : "...");
+                         job->first_line + pair, (int)(is_long ? SHOWN_NAME_BYTES : size),
+                         job->names + job->begins[name], is_long ? "..." : "");
 }
 
 /* Print the pairs that wait. */
@@ -239,7 +240,7 @@ static int answer_batch(similarity_job *job)
         const double found = feature_file_similarity(&job->features, numbers[0], numbers[1]);
         if (job->features.has_failed)
             return EXIT_FAILED;
-        if (found < job->args->least)
+        if (found < job->args->min)
             continue;
         job->printed_count++;
         if (!output_bytes(job->lines + begin, job->ends[i] - begin) || !output_text("\t%.4f\n", found))
@@ -255,9 +256,9 @@ static int answer_batch(similarity_job *job)
 /* Find the fields of both documents: the second and the fourth one of 'sstore pairs', or the only two. */
 static bool find_fields(const char *line, size_t length, const char *fields[2], size_t lengths[2])
 {
-    const char *begins[5], *end = line + length;
-    size_t sizes[5], count = 0;
-    for (const char *at = line; count < 5; at++) {
+    const char *begins[6], *end = line + length;
+    size_t sizes[6], count = 0;
+    for (const char *at = line; count < 6; at++) {
         const char *tab = memchr(at, '\t', (size_t)(end - at));
         begins[count] = at;
         sizes[count++] = (size_t)((tab != NULL ? tab : end) - at);
@@ -308,13 +309,12 @@ static int read_pairs(similarity_job *job, FILE *from)
     int code = EXIT_DONE;
     job->first_line = 1;
     while (code == EXIT_DONE && (length = getline(&line, &capacity, from)) > 0) {
-        length -= line[length - 1] == '\n';
         if (line[0] != '#') {
-            code = add_pair(job, line, (size_t)length);
+            code = add_pair(job, line, (size_t)length - (line[length - 1] == '\n'));
             continue;
         }
         code = answer_batch(job);
-        if (code == EXIT_DONE && strncmp(line, FAILURE, strlen(FAILURE)) == 0)
+        if (code == EXIT_DONE && strcmp(line, OUTPUT_FAILURE_LINE) == 0)
             code = fail_line(job, job->first_line, "the command that wrote these pairs failed, so some are missing");
         job->first_line++;
     }
@@ -365,10 +365,9 @@ static void check_arguments(arguments *args, const operands *given)
     char *end = NULL;
     if (given->count == 0)
         message_usage_error("expected the FILE of the documents");
-    args->least = args->least_text != NULL ? strtod(args->least_text, &end) : 0;
-    if (args->least_text != NULL &&
-        (end == args->least_text || *end != '\0' || !(args->least >= 0 && args->least <= 1)))
-        message_usage_error("--min: expected a number from 0 to 1, such as 0.8, found '%s'", args->least_text);
+    args->min = args->min_text != NULL ? strtod(args->min_text, &end) : 0;
+    if (args->min_text != NULL && (end == args->min_text || *end != '\0' || !(args->min >= 0 && args->min <= 1)))
+        message_usage_error("--min: expected a number from 0 to 1, such as 0.8, found '%s'", args->min_text);
     for (int i = 0; args->pairs == NULL && i < given->count; i++)
         if (strcmp(given->items[i], "-") == 0)
             message_usage_error("the pairs come from standard input, so a FILE cannot; --pairs gives them a file");
@@ -378,8 +377,10 @@ int cmd_similarity(int argc, char **argv)
 {
     arguments args = {.text = TEXT_INPUT_INIT, .bad = BAD_ROWS_INIT, .task = TASK_ARGUMENTS_INIT};
     args.text.options.hash = SSTORE_FEATURE_HASH_MINHASH; /* so features are those of MinHashes */
+    args.text.options.weighting = SSTORE_WEIGHTING_PRESENCE;
     const operands inputs = command_line_parse(&syntax, argc, argv, &args);
     check_arguments(&args, &inputs);
+    output_set_failure_mark(OUTPUT_FAILURE_LINE);
     const bool is_file = args.pairs != NULL && strcmp(args.pairs, "-") != 0;
     FILE *pairs = is_file ? fopen(args.pairs, "re") : stdin;
     if (pairs == NULL)

@@ -64,7 +64,7 @@ typedef struct dedup_job {
     bool has_order;                   /* some document has the key of --keep */
     char first_keys[JSON_KEYS_BYTES]; /* of the first document, if that lacks it */
     bool confirms;         /* documents are near if their features say so */
-    bool are_multisets;    /* these are counted */
+    bool are_multisets;    /* a feature counts as often as it occurs */
     feature_file features; /* with `confirms` */
 
     sstore *against; /* or NULL */
@@ -77,12 +77,12 @@ typedef struct dedup_job {
     uint64_t next_number;                         /* of the documents that were read */
 
     sstore_iterator *dropped; /* after the first reading */
-    uint64_t few_count;       /* MinHashes of few features */
+    uint64_t few_count;       /* documents with features, but fewer than TEXT_FEW_FEATURES */
     uint64_t document_count, empty_count, excluded_count, no_text_count, kept_count, near_count, stored_count;
     uint64_t grouped_count; /* of documents that are dropped or have a record in the store of --update */
 } dedup_job;
 
-/* With `confirms`, a distance is what a similarity lacks to 1, in such parts. */
+/* With `confirms`, a distance is 1 - similarity, in these parts. */
 #define DEDUP_SIMILARITY_PARTS 1000000u
 
 /* Are names of documents wanted? */

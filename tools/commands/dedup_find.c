@@ -66,16 +66,23 @@ static void check_name(const dedup_job *job, document_worker *worker, document *
                        length == 0 ? "empty" : "too long or has a newline", SSTORE_MAX_NAME_BYTES);
 }
 
-/* Make the MinHash of counted features. `room` has 2 * count words. */
+/* Make the MinHash of counted features. */
 static sstore_status make_minhash(const dedup_job *job, const sstore_counted_feature *features, size_t count,
-                                  uint64_t *room, uint64_t *words, sstore_error *error)
+                                  uint64_t *words, sstore_error *error)
 {
-    double *weights = (double *)(room + count);
-    for (size_t i = 0; i < count; i++) {
-        room[i] = features[i].hash;
+    uint64_t *hashes = malloc((count + 1) * sizeof *hashes);
+    double *weights = malloc((count + 1) * sizeof *weights);
+    sstore_status status = hashes != NULL && weights != NULL ? SSTORE_OK : error_no_memory(error);
+    for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
+        hashes[i] = features[i].hash;
         weights[i] = (double)features[i].count;
     }
-    return sstore_minhash_hashes(room, job->are_multisets ? weights : NULL, count, 64 * job->words, words, error);
+    if (status == SSTORE_OK)
+        status = sstore_minhash_hashes(hashes, job->are_multisets ? weights : NULL, count, 64 * job->words, words,
+                                       error);
+    free(hashes);
+    free(weights);
+    return status;
 }
 
 /* A work's `find`, to confirm what is near: the fingerprint and the set of features are in the worker's memory. */
@@ -86,20 +93,13 @@ static sstore_status find_features(void *context, document_worker *worker, docum
     const sstore_counted_feature *features;
     size_t count;
     sstore_status status = sstore_fingerprinter_features(worker->fingerprinter, text, length, &features, &count, error);
+    if (status == SSTORE_OK)
+        status = feature_set_keep(worker, doc, job->words, features, count, job->are_multisets, error);
     if (status != SSTORE_OK)
         return status;
-    const size_t set_words = feature_set_words(features, count, job->are_multisets), room_words = 2 * count;
-    status = document_worker_reserve(worker, job->words + (set_words > room_words ? set_words : room_words),
-                                     sizeof(uint64_t), error);
-    if (status != SSTORE_OK)
-        return status;
-    uint64_t *words = (uint64_t *)worker->found + worker->found_count, *set = words + job->words;
-    status = make_minhash(job, features, count, set, words, error);
-    feature_set_make(features, count, job->are_multisets, set);
-    doc->found_at = worker->found_count;
-    doc->feature_count = set[0];
-    worker->found_count += job->words + set_words;
-    return status;
+    doc->feature_count = count;
+    check_name(job, worker, doc);
+    return make_minhash(job, features, count, (uint64_t *)worker->found + doc->found_at, error);
 }
 
 /* A work's `find`. The fingerprint is in the worker's memory. */

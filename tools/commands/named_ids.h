@@ -22,7 +22,7 @@ typedef struct named_ids {
 int named_ids_open(named_ids *self, const char *path);
 void named_ids_close(named_ids *self);
 
-/* Set the ids of the names of queries: the smallest id of each, or one that no record has. */
+/* Set the ids of the names of the batch: the smallest id of each, or one that no record has. */
 sstore_status named_ids_find(named_ids *self, const record_batch *batch, sstore_error *error);
 
 /* Find all records that have fingerprint and name of one of these: set fingerprints, ids and their count. One that the

@@ -221,7 +221,7 @@ static void take_metadata(query_session *session, const sstore_statistics *metad
     store_expect_padding(metadata->recipe, &session->format.lines, &session->shape);
     store_expect_recipe(&session->format, args->store);
     session->style = (output_style){.json = args->json,
-                                    .tells_similarity = args->similarity.text != NULL,
+                                    .tells_similarity = args->json && args->similarity.text != NULL,
                                     .has_ids = metadata->has_ids,
                                     .words = session->words,
                                     .radix = args->output_radix};

@@ -203,12 +203,12 @@ static int check_input(const char *path)
     return code;
 }
 
-void text_input_report_few(uint64_t document_count)
+void text_input_report_few(const text_input *self, uint64_t document_count)
 {
     if (document_count > 0)
-        message_print("%" PRIu64 " documents have fewer than %u features: their similarity has few steps; --shingle 1 "
-                      "or --features chars makes more",
-                      document_count, TEXT_FEW_FEATURES);
+        message_print("%" PRIu64 " documents have fewer than %u features: their similarity has few steps%s",
+                      document_count, TEXT_FEW_FEATURES,
+                      self->options.kind == SSTORE_FEATURE_KIND_WORDS ? "; --features chars makes more" : "");
 }
 
 int text_input_check(const text_input *self, const operands *inputs)

@@ -44,7 +44,7 @@ void check_simhash_options(void *part);
 
 /* Tell how many documents have features, but fewer than this: MinHashes tell their similarity in few steps. */
 #define TEXT_FEW_FEATURES 10u
-void text_input_report_few(uint64_t document_count);
+void text_input_report_few(const text_input *self, uint64_t document_count);
 
 /* Check cheaply that the inputs can be read. Returns an exit code. */
 int text_input_check(const text_input *self, const operands *inputs);

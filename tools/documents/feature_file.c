@@ -17,7 +17,8 @@ static uint64_t mix(uint64_t word)
 
 /* ----- sets ----- */
 
-size_t feature_set_words(const sstore_counted_feature *features, size_t count, bool is_multiset)
+/* The words that a set takes. */
+static size_t words_of(const sstore_counted_feature *features, size_t count, bool is_multiset)
 {
     size_t words = FEATURE_HEAD_WORDS;
     for (size_t i = 0; i < count; i++)
@@ -25,14 +26,15 @@ size_t feature_set_words(const sstore_counted_feature *features, size_t count, b
     return words;
 }
 
-/* Elements can be chosen, so that their sums agree, by who knows how they are mixed. The addresses of functions are
- * random, and the same in all threads. */
+/* Somebody who knows how elements are mixed can choose some whose sums agree. So there is a seed: the addresses of
+ * functions are random, and equal in all threads. */
 static uint64_t seed_of(uint64_t lane)
 {
-    return mix((uintptr_t)&feature_set_make + lane) ^ mix((uintptr_t)&malloc - lane);
+    return mix((uintptr_t)&feature_set_keep + lane) ^ mix((uintptr_t)&malloc - lane);
 }
 
-void feature_set_make(const sstore_counted_feature *features, size_t count, bool is_multiset, uint64_t *words_out)
+/* Write the set: the head, then the elements. */
+static void make_set(const sstore_counted_feature *features, size_t count, bool is_multiset, uint64_t *words_out)
 {
     const uint64_t seeds[2] = {seed_of(0), seed_of(1)};
     uint64_t *elements = words_out + FEATURE_HEAD_WORDS, digest[2] = {0, 0};
@@ -46,6 +48,20 @@ void feature_set_make(const sstore_counted_feature *features, size_t count, bool
         }
     words_out[0] = element_count;
     memcpy(words_out + 1, digest, sizeof digest);
+}
+
+sstore_status feature_set_keep(document_worker *worker, document *doc, size_t words_before,
+                               const sstore_counted_feature *features, size_t count, bool is_multiset,
+                               sstore_error *error)
+{
+    const size_t words = words_before + words_of(features, count, is_multiset);
+    const sstore_status status = document_worker_reserve(worker, words, sizeof(uint64_t), error);
+    if (status != SSTORE_OK)
+        return status;
+    doc->found_at = worker->found_count;
+    make_set(features, count, is_multiset, (uint64_t *)worker->found + worker->found_count + words_before);
+    worker->found_count += words;
+    return SSTORE_OK;
 }
 
 /* ----- writing ----- */

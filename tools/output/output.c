@@ -167,13 +167,13 @@ static const char *json_name(const id_text *id, bool escaped)
 #define JSON_DISTANCE_KEYS "s:i, s:o*, s:o*"
 
 /* The estimated similarity, or its standard error; NULL: the object does not have the key. */
-static json_value *json_similarity(const output_style *style, uint32_t distance, bool error)
+static json_value *json_similarity(const output_style *style, uint32_t distance, bool is_error)
 {
     double deviation;
     if (!style->tells_similarity)
         return NULL;
     const double found = sstore_minhash_similarity(64 * style->words, distance, &deviation);
-    return json_value_make("f", error ? deviation : found);
+    return json_value_make("f", is_error ? deviation : found);
 }
 
 #define JSON_DISTANCE(style, distance)                                                                                 \

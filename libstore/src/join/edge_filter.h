@@ -33,7 +33,7 @@ void ss_edge_filter_close(ss_edge_filter *filter);
 bool ss_edge_filter_pass(ss_edge_filter *filter, uint64_t a, uint64_t b);
 
 /* Set each node's root. Nodes that were ever given the same root are connected, unless it is SS_EDGE_FILTER_UNKNOWN:
- * then nothing is known about the node. */
+ * then nothing is known about the node. In a dense filter, the root is the smallest of the connected nodes. */
 #define SS_EDGE_FILTER_UNKNOWN UINT32_MAX
 void ss_edge_filter_roots(ss_edge_filter *filter, const uint64_t *nodes, size_t count, uint32_t *roots);
 

@@ -22,8 +22,8 @@ typedef struct node_ids {
 static sstore_status open_nodes(node_ids *self, sstore_error *error)
 {
     const uint64_t count = ss_manifest_count(&self->call.left->manifest).record_count;
-    if (count >= UINT32_MAX)
-        return ss_fail_argument(error, "%s: 2^32 - 1 records or more cannot be compared here",
+    if (count > UINT32_MAX)
+        return ss_fail_argument(error, "%s: more than 2^32 - 1 records cannot be compared here",
                                 self->call.left->dir.path);
     const bool has_fingerprints = self->call.left->manifest.words == 1;
     self->fingerprints = ss_alloc(has_fingerprints ? (size_t)count : 0, sizeof *self->fingerprints);

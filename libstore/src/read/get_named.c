@@ -18,7 +18,7 @@ typedef struct named_search {
     ss_name_set *set;
     size_t base;          /* the index of the set's first name in the call */
     size_t begin, end;    /* the group */
-    ss_id_lookup records; /* of the last name that was found */
+    ss_id_lookup lookup;  /* of the last name that was found */
     uint32_t number_bits; /* of the segment */
     uint32_t read_count;  /* names with a wanted hash */
 } named_search;
@@ -27,13 +27,13 @@ typedef struct named_search {
 static sstore_status take_place(named_search *self, size_t place, sstore_error *error)
 {
     const uint64_t index = self->set->order[place].id;
-    const uint32_t mark = self->records.segment + 1; /* the segments are asked from the newest on */
+    const uint32_t mark = self->lookup.segment + 1; /* the segments are asked from the newest on */
     uint32_t *newest = &self->set->newest[index];
-    self->records.index = self->base + index;
-    self->records.any = false;
-    self->records.any_in_newer = *newest > mark;
-    const sstore_status status = ss_id_lookup_ask(&self->records, error);
-    if (self->records.any && *newest == 0)
+    self->lookup.index = self->base + index;
+    self->lookup.any = false;
+    self->lookup.any_in_newer = *newest > mark;
+    const sstore_status status = ss_id_lookup_ask(&self->lookup, error);
+    if (self->lookup.any && *newest == 0)
         *newest = mark;
     return status;
 }
@@ -43,13 +43,13 @@ static sstore_status take_place(named_search *self, size_t place, sstore_error *
 static sstore_status take_number(void *context, uint64_t value, sstore_error *error)
 {
     named_search *self = context;
-    sstore_cursor *cursor = self->records.sink->cursor;
-    const ss_segment *names = cursor->store->segments[self->records.segment]->names;
+    sstore_cursor *cursor = self->lookup.sink->cursor;
+    const ss_segment *names = cursor->store->segments[self->lookup.segment]->names;
     const uint64_t number = value & ((UINT64_C(1) << self->number_bits) - 1);
     cursor->steps.left += STEPS_A_NAME;
     sstore_status status = ++self->read_count % CHECKED_EVERY == 0 ? ss_cursor_check_stop(cursor) : SSTORE_OK;
     if (status == SSTORE_OK)
-        status = ss_names_get_number(names, number, &cursor->slots.slots[NAME_SLOT], &cursor->name, &self->records.id,
+        status = ss_names_get_number(names, number, &cursor->slots.slots[NAME_SLOT], &cursor->name, &self->lookup.id,
                                      error);
     if (status != SSTORE_OK)
         return status;
@@ -69,7 +69,7 @@ static sstore_status ask_segment(named_search *self, const ss_segment *names, ss
     const uint64_t first = order[self->begin].fingerprint, last = order[self->end - 1].fingerprint;
     ss_value_range numbers = {.first = ss_names_value(first, bits),
                               .last = ss_names_value(last, bits) | ((UINT64_C(1) << bits) - 1),
-                              .slot = &self->records.sink->cursor->slots.slots[NAME_INDEX_SLOT],
+                              .slot = &self->lookup.sink->cursor->slots.slots[NAME_INDEX_SLOT],
                               .take = take_number,
                               .context = self};
     self->number_bits = bits;
@@ -79,14 +79,14 @@ static sstore_status ask_segment(named_search *self, const ss_segment *names, ss
 /* Look a group up in all segments, the newest first. */
 static sstore_status look_up_group(named_search *self, sstore_error *error)
 {
-    sstore_cursor *cursor = self->records.sink->cursor;
+    sstore_cursor *cursor = self->lookup.sink->cursor;
     const sstore *store = cursor->store;
     sstore_status status = ss_cursor_check_stop(cursor);
     ss_cursor_renew(cursor);
     for (uint32_t i = store->manifest.segment_count; status == SSTORE_OK && i-- > 0;) {
         if (store->segments[i]->names == NULL) /* the segment removes */
             continue;
-        self->records.segment = i;
+        self->lookup.segment = i;
         status = ask_segment(self, store->segments[i]->names, error);
     }
     return status;
@@ -108,7 +108,7 @@ sstore_status sstore_get_named(sstore_cursor *cursor, const sstore_name *names, 
 {
     const ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
     ss_name_set set;
-    named_search search = {.set = &set, .records = {.sink = &sink}};
+    named_search search = {.set = &set, .lookup = {.sink = &sink}};
     if (cursor == NULL || (names == NULL && count > 0) || on_match == NULL)
         return ss_fail_argument(error, "sstore_get_named: cursor, names and on_match must not be NULL");
     sstore_status status = ss_check_names(cursor->store->manifest.has_names, cursor->store->dir.path, names, count,

@@ -25,7 +25,7 @@ typedef struct ss_id_lookup {
     const ss_record_sink *sink;
     uint64_t index, id;
     uint32_t segment;       /* the one that is asked, of all from the newest to the oldest */
-    bool any, any_in_newer; /* a record was found: in this segment, or in one before it */
+    bool any, any_in_newer; /* a record was found in this segment; in a newer one, as the caller says */
 } ss_id_lookup;
 
 /* Report the records of the id that the segment adds and no newer one removes. IO, DAMAGED, STOPPED. */

@@ -90,5 +90,7 @@ size_t ss_name_set_find(const ss_name_set *set, size_t begin, size_t end, const 
     }
     for (*end_out = low; *end_out < end && compare_at(set, *end_out, hash, name) == 0;)
         ++*end_out;
-    return low < *end_out ? low : (*end_out = end);
+    if (low == *end_out)
+        low = *end_out = end;
+    return low;
 }

@@ -189,6 +189,24 @@ static sstore_status open_ranks(ss_segment *segment, sstore_error *error)
     return SSTORE_OK;
 }
 
+/* Open a block file. If its fault is only to be reported, leave it out. */
+static sstore_status open_file(ss_segment *segment, const ss_dir *dir, uint32_t number, const ss_segment_use *use,
+                               sstore_error *error)
+{
+    sstore_error problem;
+    const sstore_status status = open_blocks(segment, dir, number, use, &problem);
+    if (status == SSTORE_OK && use->few_files)
+        ss_block_reader_close_file(block_file(segment, number));
+    if (status == SSTORE_OK)
+        return status;
+    if (use->on_problem == NULL || !ss_is_of_one_file(&problem))
+        return ss_fail_as(error, &problem);
+    ss_block_reader_close(block_file(segment, number));
+    *block_file(segment, number) = (ss_block_reader){.file = SS_FILE_NONE};
+    use->on_problem(use->context, &problem);
+    return SSTORE_OK;
+}
+
 static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss_segment_use *use, sstore_error *error)
 {
     const ss_manifest_segment *metadata = &segment->metadata;
@@ -204,18 +222,7 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
     segment->table_count = table_count;
     for (uint32_t i = 0; status == SSTORE_OK && i < file_count; i++) {
         const uint32_t number = i < table_count ? i : ss_file_number(metadata, metadata->plan.table_count);
-        sstore_error problem;
-        status = open_blocks(segment, dir, number, use, &problem);
-        if (status == SSTORE_OK && use->few_files)
-            ss_block_reader_close_file(block_file(segment, number));
-        if (status != SSTORE_OK && use->on_problem != NULL && ss_is_of_one_file(&problem)) { /* leave it out */
-            ss_block_reader_close(block_file(segment, number));
-            *block_file(segment, number) = (ss_block_reader){.file = SS_FILE_NONE};
-            use->on_problem(use->context, &problem);
-            status = SSTORE_OK;
-        } else if (status != SSTORE_OK) {
-            return ss_fail_as(error, &problem);
-        }
+        status = open_file(segment, dir, number, use, error);
     }
     if (!is_complete)
         return status;
@@ -293,14 +300,15 @@ static sstore_status open_in(const ss_dir *dir, const ss_manifest_segment *part,
  * from the names. A lost directory has advice of its own. */
 static void advise_about_index(const ss_manifest_segment *metadata, uint32_t index, sstore_error *error)
 {
-    if (error == NULL || index == SS_NO_INDEX || strstr(error->file, SS_DIRECTORY_NAME) != NULL)
+    const char *slash = error != NULL ? strrchr(error->file, '/') : NULL, *file = slash != NULL ? slash + 1 : "";
+    if (error == NULL || index == SS_NO_INDEX || strcmp(file, SS_DIRECTORY_NAME) == 0)
         return;
-    if (ss_is_names(metadata->indexes[index].kind) && strstr(error->file, ".blk") == NULL)
-        ss_advise(error, "names are not stored elsewhere: restore the folder from a copy, or build the store again");
-    else if (!ss_is_names(metadata->indexes[index].kind) || strstr(error->file, "table-") != NULL)
+    if (!ss_is_names(metadata->indexes[index].kind) || strncmp(file, "table-", 6) == 0)
         ss_advise(error, "sstore_merge() of this store alone makes one with new indexes");
-    else
+    else if (strstr(file, ".blk") != NULL)
         ss_advise(error, "restore the file from a copy, or build the store again");
+    else
+        ss_advise(error, "names are not stored elsewhere: restore the folder from a copy, or build the store again");
 }
 
 sstore_status ss_segment_open_part(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t index,

@@ -49,14 +49,14 @@ uint32_t ss_confirmed_groups_first(ss_confirmed_groups *groups, uint32_t place)
 {
     const uint64_t node = place;
     uint32_t root;
-    ss_edge_filter_roots(&groups->connected, &node, 1, &root); /* the lowest one */
+    ss_edge_filter_roots(&groups->connected, &node, 1, &root); /* of a dense filter, the smallest node */
     return root;
 }
 
 /* ----- records of one digest ----- */
 
-sstore_status ss_confirmed_groups_give(ss_confirmed_groups *groups, ss_progress *progress, sstore_builder *builder,
-                                       sstore_error *error)
+sstore_status ss_confirmed_groups_add_distinct(ss_confirmed_groups *groups, ss_progress *progress,
+                                               sstore_builder *builder, sstore_error *error)
 {
     ss_item_reader reader = {.from = NULL};
     uint64_t last[HEAD_WORDS] = {0}; /* the first item of the current digest */

@@ -1,9 +1,9 @@
 /*
  * confirmed_groups.h - groups of records that are connected by pairs which the caller of a keeper confirms.
  *
- * A record's place is its number in the order of priority. Records that the caller cannot tell apart, those of one
+ * A record's place is its position in the order of priority, from 0. Records that the caller cannot tell apart, those of one
  * digest, are a group from the beginning, and only the first of them is compared: so copies of one text are not
- * compared with each other. Two records that are connected already are not compared either. Each record takes up to 32
+ * compared with each other. Two records that are connected already are not compared either. Each record takes up to 36
  * bytes of memory.
  */
 #ifndef SS_CONFIRMED_GROUPS_H
@@ -35,9 +35,10 @@ void ss_confirmed_groups_free(ss_confirmed_groups *groups);
 sstore_status ss_confirmed_groups_add(ss_confirmed_groups *groups, const uint64_t *fingerprint, uint64_t number,
                                       sstore_error *error);
 
-/* Give the first record of each digest to a builder, with its place as id. Errors as sstore_builder_add(), STOPPED. */
-sstore_status ss_confirmed_groups_give(ss_confirmed_groups *groups, ss_progress *progress, sstore_builder *builder,
-                                       sstore_error *error);
+/* Connect the records of each digest, and add the first of each to a builder, with its place as id. Errors as
+ * sstore_builder_add(), STOPPED. */
+sstore_status ss_confirmed_groups_add_distinct(ss_confirmed_groups *groups, ss_progress *progress,
+                                               sstore_builder *builder, sstore_error *error);
 
 /* Connect all pairs of the store of these records that are confirmed. Errors as sstore_iterate_pairs(). */
 sstore_status ss_confirmed_groups_connect(ss_confirmed_groups *groups, const sstore *store,

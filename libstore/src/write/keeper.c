@@ -430,7 +430,10 @@ static sstore_status drop_places(sstore_keeper *self, const uint32_t *sizes, sst
         if (place == first || is_large)
             continue;
         (void)self->options.confirm(self->options.confirm_context, kept, number, &distance);
-        status = drop(self->dropped, number, kept, distance, error);
+        if (place % 1024 == 0)
+            status = ss_progress_add(&self->progress, 0, 0);
+        if (status == SSTORE_OK)
+            status = drop(self->dropped, number, kept, distance, error);
     }
     return status;
 }
@@ -459,7 +462,7 @@ static sstore_status find_confirmed(sstore_keeper *self, sstore_error *error)
                                          .on_progress = progress_of(self),
                                          .progress_context = self};
     sstore *store = NULL;
-    sstore_status status = ss_confirmed_groups_give(&self->groups, &self->progress, self->builder, error);
+    sstore_status status = ss_confirmed_groups_add_distinct(&self->groups, &self->progress, self->builder, error);
     if (status == SSTORE_OK)
         status = open_built(self, &store, error);
     if (status == SSTORE_OK)

@@ -31,7 +31,7 @@ void ss_waiting_names_free(ss_waiting_names *names);
 /* Its current size in bytes. It doubles when it is full. */
 uint64_t ss_waiting_names_bytes(const ss_waiting_names *names);
 
-/* Set *named to the smallest id that has this name here, unless it is smaller already. */
+/* If a name here has an id below *named, or *named has none, set *named to it. */
 void ss_waiting_names_find(const ss_waiting_names *names, const sstore_name *name, ss_named_id *named);
 
 /* ARGUMENT if an id has another name in the cursor's store or here. Errors as sstore_names(). */

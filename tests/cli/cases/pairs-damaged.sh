@@ -15,7 +15,7 @@ for bits in 64 128; do
     exits 0 sstore build --quiet --bits $bits STORE$bits $([ $bits = 64 ] && echo narrow || echo wide)
     exits 0 sstore pairs STORE$bits >expected
     damage STORE$bits
-    exits 3 sstore pairs --memory 8M --threads 1 STORE$bits >found 2>message
+    exits 3 sstore pairs --memory 8M --threads 1 STORE$bits 2>message | grep -v '^# failed' >found
     echo "$bits bits: $(($(wc -l <found) * 10 / $(wc -l <expected))) tenths of the pairs"
     same found <(head -n "$(wc -l <found)" expected)
     sed 's/seg-[0-9a-f]*/SEGMENT/; s/block [0-9]* at offset [0-9]*/BLOCK/' message

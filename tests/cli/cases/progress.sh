@@ -37,6 +37,7 @@ check clusters --edges edges
 check join STORE OTHER
 check report --queries others --clusters -o NEW STORE
 check verify STORE
+printf '0\t%s\n' $(seq 0 999) >couples
 check dump STORE
 check dedup --lines input.gz
 check dedup --strict --keep last --lines input
@@ -44,6 +45,7 @@ check dedup --files input others
 check fingerprint --lines input.gz
 check fingerprint input others
 check idf --lines NEW input.gz
+check similarity --pairs couples --lines input.gz
 check reindex --all STORE
 check compact --block-size 8K STORE
 check remove STORE others
