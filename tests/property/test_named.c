@@ -480,6 +480,53 @@ static void test_colliding_names(void **state)
     free_many(&made);
 }
 
+/* ----- one name of many records, asked for many times ----- */
+
+#define RECORDS_OF_NAME 3000u
+#define TIMES_ASKED 500u
+
+static int count_report(void *context, const sstore_match *record)
+{
+    (void)record;
+    ++*(uint64_t *)context;
+    return 0;
+}
+
+static int stop_after_three(void *context)
+{
+    return ++*(uint32_t *)context > 3;
+}
+
+/* The records are read once, and reported for each time. The call can be stopped meanwhile. */
+static void test_repeated_name(void **state)
+{
+    rng random = rng_seeded(run_seed + 5);
+    const char *path = scratch_path("repeated");
+    const sstore_write_options options = named_options();
+    uint64_t fingerprints[RECORDS_OF_NAME], reports = 0;
+    sstore_name *names = malloc(RECORDS_OF_NAME * sizeof *names);
+    uint32_t asked = 0;
+    sstore_error error;
+    for (size_t i = 0; i < RECORDS_OF_NAME; i++) {
+        fingerprints[i] = rng_next(&random);
+        names[i] = text("same");
+    }
+    assert_ok(build(path, &options, fingerprints, NULL, names, RECORDS_OF_NAME, &error), &error);
+    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    sstore_cursor *cursor = store_must_cursor(store);
+    assert_ok(sstore_get_named(cursor, names, TIMES_ASKED, count_report, &reports, &error), &error);
+    assert_int_equal(reports, RECORDS_OF_NAME * TIMES_ASKED);
+    assert_in_range(sstore_cursor_block_count(cursor), 1, 20 * RECORDS_OF_NAME);
+    reports = 0;
+    sstore_cursor_set_stop(cursor, stop_after_three, &asked);
+    assert_status(sstore_get_named(cursor, names, TIMES_ASKED, count_report, &reports, &error), SSTORE_STOPPED, &error);
+    assert_in_range(reports, 1, 4 * 1024);
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+    scratch_remove(path);
+    free(names);
+}
+
 /* A name as it was given. */
 static int compare_name(void *context, size_t index, uint64_t id, const sstore_name *name)
 {

@@ -8,10 +8,11 @@
 #include "store/record_iterator.h"
 
 /* Look an id up in all segments, the newest first. */
-static sstore_status look_up(const ss_record_sink *sink, uint64_t index, uint64_t id, sstore_error *error)
+static sstore_status look_up(ss_record_sink *sink, uint64_t index, uint64_t id, sstore_error *error)
 {
     const sstore *store = sink->cursor->store;
-    ss_id_lookup lookup = {.sink = sink, .index = index, .id = id};
+    const ss_record asked = {.id = index};
+    ss_id_lookup lookup = {.sink = sink, .id = id, .asked = &asked, .asked_count = 1};
     sstore_status status = ss_cursor_check_stop(sink->cursor);
     ss_cursor_renew(sink->cursor);
     for (uint32_t i = store->manifest.segment_count; status == SSTORE_OK && i-- > 0;) {
@@ -27,8 +28,7 @@ static sstore_status look_up(const ss_record_sink *sink, uint64_t index, uint64_
 /* ----- without an id index ----- */
 
 /* Report a record as often as its id is wanted. */
-static sstore_status report_wanted(const ss_record_sink *sink, const ss_id_set *set, const uint64_t *fingerprint,
-                                   uint64_t id)
+static sstore_status report_wanted(ss_record_sink *sink, const ss_id_set *set, const uint64_t *fingerprint, uint64_t id)
 {
     sstore_status status = SSTORE_OK;
     for (uint64_t place = ss_id_set_find(set, id);
@@ -37,7 +37,7 @@ static sstore_status report_wanted(const ss_record_sink *sink, const ss_id_set *
     return status;
 }
 
-static sstore_status read_all(const ss_record_sink *sink, const ss_id_set *set, sstore_error *error)
+static sstore_status read_all(ss_record_sink *sink, const ss_id_set *set, sstore_error *error)
 {
     ss_merge_iterator records;
     ss_record record;
@@ -57,7 +57,7 @@ static sstore_status read_all(const ss_record_sink *sink, const ss_id_set *set, 
 sstore_status sstore_get(sstore_cursor *cursor, const uint64_t *ids, size_t count, sstore_match_fn on_match,
                          void *context, sstore_error *error)
 {
-    const ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
+    ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
     ss_id_set set;
     sstore_status status = SSTORE_OK;
     if (cursor == NULL || (ids == NULL && count > 0) || on_match == NULL)

@@ -23,13 +23,16 @@ typedef struct named_search {
     uint32_t read_count;  /* names with a wanted hash */
 } named_search;
 
-/* The segment has a wanted name: report the records of its id, which is in `records`. */
-static sstore_status take_place(named_search *self, size_t place, sstore_error *error)
+/* The segment has a wanted name, at these places: report the records of its id, which is in `lookup`, for all of them
+ * together. */
+static sstore_status take_places(named_search *self, size_t begin, size_t end, sstore_error *error)
 {
-    const uint64_t index = self->set->order[place].id;
+    const ss_record *asked = self->set->order + begin;
     const uint32_t mark = self->lookup.segment + 1; /* the segments are asked from the newest on */
-    uint32_t *newest = &self->set->newest[index];
-    self->lookup.index = self->base + index;
+    uint32_t *newest = &self->set->newest[asked->id];
+    self->lookup.asked = asked;
+    self->lookup.asked_count = end - begin;
+    self->lookup.base = self->base;
     self->lookup.any = false;
     self->lookup.any_in_newer = *newest > mark;
     const sstore_status status = ss_id_lookup_ask(&self->lookup, error);
@@ -55,9 +58,9 @@ static sstore_status take_number(void *context, uint64_t value, sstore_error *er
         return status;
     const sstore_name name = {.bytes = (const char *)cursor->name.name, .size = cursor->name.size};
     size_t end;
-    for (size_t i = ss_name_set_find(self->set, self->begin, self->end, &name, &end); status == SSTORE_OK && i < end;
-         i++)
-        status = take_place(self, i, error);
+    const size_t begin = ss_name_set_find(self->set, self->begin, self->end, &name, &end);
+    if (begin < end)
+        status = take_places(self, begin, end, error);
     return status;
 }
 
@@ -106,7 +109,7 @@ static sstore_status look_up_set(named_search *self, sstore_error *error)
 sstore_status sstore_get_named(sstore_cursor *cursor, const sstore_name *names, size_t count, sstore_match_fn on_match,
                                void *context, sstore_error *error)
 {
-    const ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
+    ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
     ss_name_set set;
     named_search search = {.set = &set, .lookup = {.sink = &sink}};
     if (cursor == NULL || (names == NULL && count > 0) || on_match == NULL)

@@ -13,9 +13,19 @@
 /* The slots of the cursor that are used. */
 enum { INDEX_SLOT, RANKS_SLOT, FINGERPRINT_SLOT };
 
-sstore_status ss_record_sink_report(const ss_record_sink *sink, uint64_t index, const uint64_t *fingerprint,
-                                    uint64_t id)
+/* Whether to stop is asked each time after so many records. */
+#define CHECKED_RECORDS 1024u
+
+static sstore_status check_stop(ss_record_sink *sink)
 {
+    return ++sink->taken % CHECKED_RECORDS == 0 ? ss_cursor_check_stop(sink->cursor) : SSTORE_OK;
+}
+
+sstore_status ss_record_sink_report(ss_record_sink *sink, uint64_t index, const uint64_t *fingerprint, uint64_t id)
+{
+    const sstore_status status = check_stop(sink);
+    if (status != SSTORE_OK)
+        return status;
     const sstore_match match = {.query_index = index, .fingerprint = fingerprint, .id = id};
     return sink->on_match(sink->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
 }
@@ -31,14 +41,18 @@ static sstore_status report_rank(ss_id_lookup *self, uint64_t rank, sstore_error
         return ss_fail_damaged(error, segment->id_index->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
                                "the id index has a rank that the segment does not have");
     cursor->steps.left += STEPS_A_RECORD + STEPS_A_SEGMENT * cursor->newer.lookup_count + cursor->row_hit_steps;
-    sstore_status status = ss_fingerprint_at(segment, rank, &cursor->slots.slots[FINGERPRINT_SLOT], fingerprint, error);
+    sstore_status status = check_stop(self->sink);
+    if (status == SSTORE_OK)
+        status = ss_fingerprint_at(segment, rank, &cursor->slots.slots[FINGERPRINT_SLOT], fingerprint, error);
     if (status == SSTORE_OK)
         status = ss_membership_in_newer(&cursor->newer, self->segment, fingerprint, self->id, self->any_in_newer,
                                         &is_in_newer, error);
     if (status != SSTORE_OK || is_in_newer)
         return status;
     self->any = true;
-    return ss_record_sink_report(self->sink, self->index, fingerprint, self->id);
+    for (size_t i = 0; status == SSTORE_OK && i < self->asked_count; i++)
+        status = ss_record_sink_report(self->sink, self->base + self->asked[i].id, fingerprint, self->id);
+    return status;
 }
 
 static sstore_status take_rank(void *context, uint64_t value, sstore_error *error)

@@ -15,7 +15,7 @@ typedef struct ss_name_set {
     const sstore_name *names; /* as they were given; borrowed */
     size_t count;
     ss_record *order, *scratch; /* (hash, index in `names`), ascending by hash, then by name */
-    uint32_t *newest;           /* by index: the newest segment with a record of the name, + 1; 0: none yet */
+    uint32_t *newest; /* by the index of the first of equal names: the newest segment with a record, + 1; 0: none yet */
 } ss_name_set;
 
 /* Make room for as many names as a set of `count` or SS_NAME_SET_MAX takes. MEMORY. Close it also after a failure. */
