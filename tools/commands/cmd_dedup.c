@@ -188,6 +188,8 @@ static void check_arguments(dedup_job *job, dedup_arguments *args)
         message_usage_error("--removed: expected the name of a file, found '-'");
     if (args->fingerprint_field != NULL && args->text.text_given != NULL)
         message_usage_error("%s cannot be combined with --fingerprint-field", args->text.text_given);
+    if (args->fingerprint_field != NULL && args->similarity.text != NULL)
+        message_usage_error("--similarity compares texts: with --fingerprint-field, -k says how near is near");
     if (args->update != NULL)
         args->against = args->update;
     args->text.form.may_take_fingerprints = true;
@@ -352,7 +354,7 @@ static int run(dedup_job *job, dedup_arguments *args, const operands *inputs)
     if (args->similarity.text != NULL)
         code = similarity_of_recipe(&args->similarity, "the options of texts", job->recipe, 64 * job->words,
                                     &args->distance);
-    job->confirms = args->similarity.text != NULL && args->fingerprint_field == NULL;
+    job->confirms = args->similarity.text != NULL;
     job->are_multisets = args->text.options.weighting == SSTORE_WEIGHTING_FREQUENCY;
     if (code == EXIT_DONE)
         code = open_store(job);

@@ -310,7 +310,9 @@ static int read_pairs(similarity_job *job, FILE *from)
     job->first_line = 1;
     while (code == EXIT_DONE && (length = getline(&line, &capacity, from)) > 0) {
         if (line[0] != '#') {
-            code = add_pair(job, line, (size_t)length - (line[length - 1] == '\n'));
+            length -= line[length - 1] == '\n';
+            length -= length > 0 && line[length - 1] == '\r';
+            code = add_pair(job, line, (size_t)length);
             continue;
         }
         code = answer_batch(job);

@@ -141,6 +141,9 @@ static int report_group(void *context, uint64_t kept_number, uint64_t record_cou
 static bool confirm(void *context, uint64_t number, uint64_t other_number, uint32_t *distance_out)
 {
     dedup_job *job = context;
+    *distance_out = DEDUP_SIMILARITY_PARTS;
+    if (interrupted()) /* the rest does not matter */
+        return false;
     const double found = feature_file_similarity(&job->features, number, other_number);
     *distance_out = (uint32_t)((1 - found) * DEDUP_SIMILARITY_PARTS + 0.5);
     return found >= job->args->similarity.least;
@@ -491,5 +494,6 @@ int dedup_find(dedup_job *job)
     const sstore_status status = sstore_keeper_finish(keeper, &job->dropped, &error);
     if (job->features.has_failed)
         return EXIT_FAILED;
-    return status == SSTORE_STOPPED && interrupted() ? interrupt_exit_code() : message_status(status, &error);
+    return (status == SSTORE_OK || status == SSTORE_STOPPED) && interrupted() ? interrupt_exit_code()
+                                                                              : message_status(status, &error);
 }

@@ -132,40 +132,52 @@ static bool read_words(feature_file *self, FILE *file, uint64_t place, uint64_t 
     return true;
 }
 
-static bool read_head(feature_file *self, uint64_t number, uint64_t head[FEATURE_HEAD_WORDS], uint64_t *place_out)
+/* Find where the set of a document begins, and how many words it has. */
+static bool find_place(feature_file *self, uint64_t number, uint64_t *place_out, size_t *count_out)
 {
-    return flush(self) && read_words(self, self->places, number, place_out, 1) &&
-           read_words(self, self->sets, *place_out, head, FEATURE_HEAD_WORDS);
+    uint64_t places[2] = {0, self->next_place};
+    const bool found = flush(self) &&
+                       read_words(self, self->places, number, places, number + 1 < self->next_number ? 2 : 1);
+    *place_out = places[0];
+    *count_out = (size_t)(places[1] - places[0]);
+    return found;
 }
 
-/* Read the elements of a document into a slot. */
+/* Read the set of a document into a slot. */
 static bool read_set(feature_file *self, feature_set_slot *slot, uint64_t number)
 {
-    uint64_t head[FEATURE_HEAD_WORDS], place;
+    uint64_t place;
+    size_t count;
     if (slot->is_read && slot->number == number)
         return true;
     slot->is_read = false;
-    if (!read_head(self, number, head, &place))
+    if (!find_place(self, number, &place, &count))
         return false;
-    if (!grow(&slot->words, &slot->capacity, 1 + (size_t)head[0], sizeof *slot->words))
+    if (!grow(&slot->words, &slot->capacity, count, sizeof *slot->words))
         return fail(self, "cannot compare documents");
-    slot->words[0] = head[0];
     slot->number = number;
-    slot->is_read = read_words(self, self->sets, place + FEATURE_HEAD_WORDS, slot->words + 1, (size_t)head[0]);
+    slot->is_read = read_words(self, self->sets, place, slot->words, count);
     return slot->is_read;
+}
+
+static const uint64_t *elements_of(const feature_set_slot *slot)
+{
+    return slot->words + FEATURE_HEAD_WORDS;
 }
 
 void feature_file_digest(feature_file *self, uint64_t number, uint64_t digest_out[2])
 {
     uint64_t head[FEATURE_HEAD_WORDS] = {0}, place;
-    (void)read_head(self, number, head, &place);
+    size_t count;
+    if (find_place(self, number, &place, &count))
+        (void)read_words(self, self->sets, place, head, FEATURE_HEAD_WORDS);
     memcpy(digest_out, head + 1, 2 * sizeof *head);
 }
 
 /* ----- comparing ----- */
 
 /* The place of an element in the table, or the empty one where it belongs. Elements are not 0 here. */
-static uint64_t *find_place(const feature_file *self, uint64_t element)
+static uint64_t *entry_of(const feature_file *self, uint64_t element)
 {
     const size_t mask = ((size_t)1 << self->table_bits) - 1;
     size_t at = (size_t)(mix(element ^ (uintptr_t)self->table) >> (64 - self->table_bits));
@@ -190,8 +202,9 @@ static bool fill_table(feature_file *self)
     if (!grow(&self->table, &self->table_capacity, size, sizeof *self->table))
         return fail(self, "cannot compare documents");
     memset(self->table, 0, size * sizeof *self->table);
-    for (uint64_t i = 1; i <= words[0]; i++)
-        *find_place(self, in_table(words[i])) = in_table(words[i]);
+    const uint64_t *elements = elements_of(&self->slots[0]);
+    for (uint64_t i = 0; i < words[0]; i++)
+        *entry_of(self, in_table(elements[i])) = in_table(elements[i]);
     return true;
 }
 
@@ -204,9 +217,10 @@ double feature_file_similarity(feature_file *self, uint64_t number, uint64_t oth
     }
     if (!read_set(self, &self->slots[1], other_number))
         return 0;
-    const uint64_t *a = self->slots[0].words, *b = self->slots[1].words;
+    const uint64_t count = self->slots[0].words[0], other_count = self->slots[1].words[0];
+    const uint64_t *elements = elements_of(&self->slots[1]);
     uint64_t shared = 0;
-    for (uint64_t i = 1; i <= b[0]; i++)
-        shared += *find_place(self, in_table(b[i])) != 0;
-    return shared > 0 ? (double)shared / (double)(a[0] + b[0] - shared) : 0;
+    for (uint64_t i = 0; i < other_count; i++)
+        shared += *entry_of(self, in_table(elements[i])) != 0;
+    return shared > 0 ? (double)shared / (double)(count + other_count - shared) : 0;
 }

@@ -21,7 +21,7 @@
 typedef struct feature_set_slot {
     bool is_read;
     uint64_t number;
-    uint64_t *words; /* words[0]: how many elements follow */
+    uint64_t *words; /* the head and the elements */
     size_t capacity;
 } feature_set_slot;
 

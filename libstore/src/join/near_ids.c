@@ -97,8 +97,7 @@ static size_t node_of(const node_ids *self, uint64_t number)
 static sstore_status give_pairs(void *context, uint32_t worker, const ss_fingerprint_pair *pairs, size_t count,
                                 sstore_error *error)
 {
-    const node_ids *self = context;
-    (void)worker;
+    node_ids *self = context;
     (void)error;
     for (size_t i = 0; i < count; i++) {
         const size_t first = node_of(self, pairs[i].first), second = node_of(self, pairs[i].second);
@@ -106,7 +105,7 @@ static sstore_status give_pairs(void *context, uint32_t worker, const ss_fingerp
             for (uint32_t b = self->begins[second]; b < self->begins[second + 1]; b++)
                 self->on_ids(self->context, self->ids[a], self->ids[b]);
     }
-    return SSTORE_OK;
+    return ss_progress_add(&self->call.progress, worker, 0);
 }
 
 static sstore_status find(node_ids *self, const sstore *store, const sstore_join_options *options, sstore_error *error)
