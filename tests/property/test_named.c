@@ -604,6 +604,7 @@ int main(void)
         cmocka_unit_test(test_merged_parts),    cmocka_unit_test(test_names_of_equal_hash),
         cmocka_unit_test(test_colliding_names), cmocka_unit_test(test_bytes_do_not_depend_on_memory),
         cmocka_unit_test(test_long_names),      cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_repeated_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

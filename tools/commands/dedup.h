@@ -63,9 +63,9 @@ typedef struct dedup_job {
     bool keeps_last;
     bool has_order;                   /* some document has the key of --keep */
     char first_keys[JSON_KEYS_BYTES]; /* of the first document, if that lacks it */
-    bool confirms;         /* documents are near if their features say so */
-    bool are_multisets;    /* a feature counts as often as it occurs */
-    feature_file features; /* with `confirms` */
+    bool confirms;                    /* documents are near if their features say so */
+    bool are_multisets;               /* a feature counts as often as it occurs */
+    feature_file features;            /* with `confirms` */
 
     sstore *against; /* or NULL */
     bool against_has_ids, makes_store, adds_names;

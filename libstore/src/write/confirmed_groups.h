@@ -1,8 +1,8 @@
 /*
  * confirmed_groups.h - groups of records that are connected by pairs which the caller of a keeper confirms.
  *
- * A record's place is its position in the order of priority, from 0. Records that the caller cannot tell apart, those of one
- * digest, are a group from the beginning, and only the first of them is compared: so copies of one text are not
+ * A record's place is its position in the order of priority, from 0. Records that the caller cannot tell apart, those
+ * of one digest, are a group from the beginning, and only the first of them is compared: so copies of one text are not
  * compared with each other. Two records that are connected already are not compared either. Each record takes up to 36
  * bytes of memory.
  */
