@@ -362,14 +362,20 @@ static void close_job(similarity_job *job)
     work_folder_close(&job->folder);
 }
 
+static double read_min(const char *text)
+{
+    char *end;
+    const double min = strtod(text, &end);
+    if (end == text || *end != '\0' || !(min >= 0 && min <= 1))
+        message_usage_error("--min: expected a number from 0 to 1, such as 0.8, found '%s'", text);
+    return min;
+}
+
 static void check_arguments(arguments *args, const operands *given)
 {
-    char *end = NULL;
     if (given->count == 0)
         message_usage_error("expected the FILE of the documents");
-    args->min = args->min_text != NULL ? strtod(args->min_text, &end) : 0;
-    if (args->min_text != NULL && (end == args->min_text || *end != '\0' || !(args->min >= 0 && args->min <= 1)))
-        message_usage_error("--min: expected a number from 0 to 1, such as 0.8, found '%s'", args->min_text);
+    args->min = args->min_text != NULL ? read_min(args->min_text) : 0;
     for (int i = 0; args->pairs == NULL && i < given->count; i++)
         if (strcmp(given->items[i], "-") == 0)
             message_usage_error("the pairs come from standard input, so a FILE cannot; --pairs gives them a file");

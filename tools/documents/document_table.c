@@ -154,8 +154,8 @@ static void explain_column(const table_columns *columns, const document_form *fo
                            const char *row, size_t length, char *reason, size_t reason_bytes)
 {
     char list[512];
-    const bool may_be_other = form->may_take_fingerprints && key == form->text_key && !form->takes_fingerprints &&
-                              strcmp(key, "text") == 0;
+    const bool may_be_other = form->may_take_fingerprints && key != NULL && key == form->text_key &&
+                              !form->takes_fingerprints && strcmp(key, "text") == 0;
     const size_t fingerprint = may_be_other ? find_fingerprint(columns, row, length) : 0;
     list_columns(columns, row, length, list, sizeof list);
     const int used = snprintf(reason, reason_bytes, "expected a column '%.60s', found %s; ", key,
