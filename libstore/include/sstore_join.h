@@ -149,7 +149,7 @@ typedef struct sstore_keeper_options {
  *    fingerprint, and then with the lowest number.
  * With `confirm`, records are near if they are within the distance and confirmed. The distance of the iterator, and
  * that of "nearest", is confirm()'s. Connected records are not compared again. At the end, confirm() is called once
- * more for each dropped record, for the distance to the kept one. Without `strict` this takes up to 36 bytes for each
+ * more for each dropped record, for the distance to the kept one. Without `strict` this takes up to 37 bytes for each
  * record, beside memory_bytes, and at most 2^32 - 1 records. With `strict`, digest() is not called.
  * The records wait in a temporary store in tmp_dir, in a folder whose name begins with "sstore-keep-" and which only
  * the user can read. It is gone after sstore_keeper_finish() or sstore_keeper_free(), but a killed process leaves it

@@ -58,12 +58,16 @@ static range rest_of(const range *from, uint32_t at)
 
 /* ----- pairs with near words ----- */
 
+/* Give the gathered pairs. If pairs are judged, these are only counted: then see whether to stop. */
 static void flush_pairs(ss_row_comparer *self)
 {
+    const ss_row_comparison *shared = self->shared;
     const uint32_t count = self->pair_count;
     self->pair_count = 0;
     if (self->status == SSTORE_OK)
-        self->status = self->shared->on_pairs(self->shared->context, self->worker, self->pairs, count, self->error);
+        self->status = shared->judge != NULL
+                           ? ss_progress_add(&shared->call->progress, self->worker, 0)
+                           : shared->on_pairs(shared->context, self->worker, self->pairs, count, self->error);
 }
 
 static const ss_row_part *part_of(const ss_row_comparison *shared)
@@ -93,6 +97,15 @@ static bool finds_first(const ss_row_comparison *shared, const uint64_t *a, cons
     return first == shared->part;
 }
 
+/* Have a pair judged, in the first part that finds it: an earlier one has judged it, or left it out since it was
+ * connected. */
+static void judge(ss_row_comparer *self, ss_fingerprint_pair numbers, const uint64_t *a, const uint64_t *b)
+{
+    const ss_row_comparison *shared = self->shared;
+    if (finds_first(shared, a, b) && shared->judge(shared->context, numbers.first, numbers.second))
+        (void)ss_edge_filter_pass(shared->filter, numbers.first, numbers.second);
+}
+
 static bool are_connected(ss_row_comparer *self, ss_fingerprint_pair numbers)
 {
     uint32_t roots[2];
@@ -111,8 +124,10 @@ static void confirm(ss_row_comparer *self, row_pair pair)
     if ((shared->filter != NULL && are_connected(self, numbers)) ||
         ss_words_distance(a, b, placed->words) > shared->call->distance)
         return;
-    if (shared->filter != NULL ? !ss_edge_filter_pass(shared->filter, numbers.first, numbers.second)
-                               : !finds_first(shared, a, b))
+    if (shared->judge != NULL)
+        judge(self, numbers, a, b);
+    else if (shared->filter != NULL ? !ss_edge_filter_pass(shared->filter, numbers.first, numbers.second)
+                                    : !finds_first(shared, a, b))
         return;
     self->pairs[self->pair_count++] = numbers;
     if (self->pair_count == SS_GROUP_PAIRS)

@@ -21,6 +21,10 @@
 #include "join/piece_join.h"
 #include "join/row_runs.h"
 
+/* Whether two near fingerprints, by their numbers, are connected. Called for each pair once at most, and for none that
+ * is known to be connected; by several threads at once. */
+typedef bool (*ss_join_judge_fn)(void *context, uint64_t first, uint64_t second);
+
 typedef struct ss_row_comparer ss_row_comparer;
 
 /* What all threads share; all pointers are borrowed. */
@@ -31,7 +35,8 @@ typedef struct ss_row_comparison {
     uint32_t part;
     ss_edge_filter *filter;    /* NULL: all pairs are wanted */
     ss_join_pairs_fn on_pairs; /* gets the pairs of their numbers */
-    void *context;             /* of on_pairs */
+    ss_join_judge_fn judge;    /* with a filter, in the place of on_pairs: or NULL */
+    void *context;             /* of on_pairs or judge */
     const ss_join_kernels *kernels;
     ss_row_comparer *workers;
 } ss_row_comparison;

@@ -168,17 +168,15 @@ static sstore_status open_join(row_join *self, uint64_t bytes, sstore_error *err
     return status == SSTORE_OK ? ss_row_comparison_open(&self->comparison, error) : status;
 }
 
-sstore_status ss_row_join(ss_join_call *call, ss_join_kind kind, uint64_t bytes, double end_fraction,
-                          ss_join_pairs_fn on_pairs, void *context, sstore_error *error)
+/* Join as `how` says what becomes of pairs. */
+static sstore_status join(ss_join_call *call, bool is_spanning, uint64_t bytes, double end_fraction,
+                          const ss_row_comparison *how, sstore_error *error)
 {
-    row_join self = {.call = call, .is_spanning = kind == SS_JOIN_SPANNING, .rows.file = SS_FILE_NONE};
-    self.comparison = (ss_row_comparison){.call = call,
-                                          .placed = &self.placed,
-                                          .parts = &self.parts,
-                                          .filter = self.is_spanning ? &self.filter : NULL,
-                                          .on_pairs = on_pairs,
-                                          .context = context};
-    assert(kind != SS_JOIN_CROSS);
+    row_join self = {.call = call, .is_spanning = is_spanning, .rows.file = SS_FILE_NONE, .comparison = *how};
+    self.comparison.call = call;
+    self.comparison.placed = &self.placed;
+    self.comparison.parts = &self.parts;
+    self.comparison.filter = is_spanning ? &self.filter : NULL;
     if (call->distance == 0) /* equal records have the same number */
         return SSTORE_OK;
     ss_progress_begin(&call->progress, "reading", 0, ss_row_array_max_count(call->left), end_fraction * READ_FRACTION);
@@ -194,4 +192,19 @@ sstore_status ss_row_join(ss_join_call *call, ss_join_kind kind, uint64_t bytes,
     ss_edge_filter_close(&self.filter);
     ss_row_array_close(&self.rows);
     return status;
+}
+
+sstore_status ss_row_join(ss_join_call *call, ss_join_kind kind, uint64_t bytes, double end_fraction,
+                          ss_join_pairs_fn on_pairs, void *context, sstore_error *error)
+{
+    const ss_row_comparison how = {.on_pairs = on_pairs, .context = context};
+    assert(kind != SS_JOIN_CROSS);
+    return join(call, kind == SS_JOIN_SPANNING, bytes, end_fraction, &how, error);
+}
+
+sstore_status ss_row_connect(ss_join_call *call, uint64_t bytes, double end_fraction, ss_join_judge_fn judge,
+                             void *context, sstore_error *error)
+{
+    const ss_row_comparison how = {.judge = judge, .context = context};
+    return join(call, true, bytes, end_fraction, &how, error);
 }

@@ -24,7 +24,7 @@
 #ifndef SS_ROW_JOIN_H
 #define SS_ROW_JOIN_H
 
-#include "join/join_call.h"
+#include "join/row_compare.h"
 
 /* Give pairs of fingerprints of the (left) store: with SS_JOIN_SELF all near ones, with SS_JOIN_SPANNING as many that
  * two fingerprints are connected if and only if a chain of near ones leads from one to the other. The lower number
@@ -32,5 +32,9 @@
  * on_pairs. */
 sstore_status ss_row_join(ss_join_call *call, ss_join_kind kind, uint64_t bytes, double end_fraction,
                           ss_join_pairs_fn on_pairs, void *context, sstore_error *error);
+
+/* As before with SS_JOIN_SPANNING, but whether two near fingerprints are connected is judged by the caller. */
+sstore_status ss_row_connect(ss_join_call *call, uint64_t bytes, double end_fraction, ss_join_judge_fn judge,
+                             void *context, sstore_error *error);
 
 #endif

@@ -88,22 +88,28 @@ sstore_status ss_confirmed_groups_add_distinct(ss_confirmed_groups *groups, ss_p
 
 /* ----- pairs ----- */
 
-/* Connect two near records if that is confirmed, unless they are connected. */
-static void take_places(void *context, uint32_t place, uint32_t other)
+static bool are_connected(ss_confirmed_groups *groups, const uint64_t places[2])
+{
+    uint32_t firsts[2];
+    ss_edge_filter_roots(&groups->connected, places, 2, firsts);
+    return firsts[0] == firsts[1];
+}
+
+/* Connect two near records if that is confirmed. Returns whether they are connected. */
+static bool take_places(void *context, uint32_t place, uint32_t other)
 {
     ss_confirmed_groups *groups = context;
     const sstore_keeper_options *options = groups->options;
     const uint64_t places[2] = {place, other};
-    uint32_t firsts[2], unused;
-    ss_edge_filter_roots(&groups->connected, places, 2, firsts);
-    if (firsts[0] == firsts[1])
-        return;
+    uint32_t unused;
+    if (are_connected(groups, places))
+        return true;
     (void)pthread_mutex_lock(&groups->confirming);
-    ss_edge_filter_roots(&groups->connected, places, 2, firsts);
-    if (firsts[0] != firsts[1] &&
+    if (!are_connected(groups, places) &&
         options->confirm(options->confirm_context, groups->numbers[place], groups->numbers[other], &unused))
         (void)ss_edge_filter_pass(&groups->connected, place, other);
     (void)pthread_mutex_unlock(&groups->confirming);
+    return are_connected(groups, places);
 }
 
 sstore_status ss_confirmed_groups_connect(ss_confirmed_groups *groups, const sstore *store,

@@ -3,7 +3,7 @@
  *
  * A record's place is its position in the order of priority, from 0. Records that the caller cannot tell apart, those
  * of one digest, are a group from the beginning, and only the first of them is compared: so copies of one text are not
- * compared with each other. Two records that are connected already are not compared either. Each record takes up to 36
+ * compared with each other. Two records that are connected already are not compared either. Each record takes up to 37
  * bytes of memory.
  */
 #ifndef SS_CONFIRMED_GROUPS_H
