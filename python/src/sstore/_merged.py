@@ -46,7 +46,7 @@ def _keys(column: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
 def _changes(column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Whether each row but the first differs from the one before it."""
     differs: npt.NDArray[np.bool_] = column[1:] != column[:-1]
-    return differs if column.ndim == 1 else differs.any(axis=1)
+    return differs if column.ndim == 1 else np.asarray(differs.any(axis=1))
 
 
 def _near_counts(found: Words, queries: Words, groups: _Rows, numbers: _Rows, distance: int) -> Words:
