@@ -70,10 +70,13 @@ static void check_name(const dedup_job *job, document_worker *worker, document *
 static sstore_status make_minhash(const dedup_job *job, const sstore_counted_feature *features, size_t count,
                                   uint64_t *words, sstore_error *error)
 {
-    uint64_t *hashes = malloc((count + 1) * (sizeof *hashes + sizeof(double)));
-    if (hashes == NULL)
+    uint64_t *hashes = malloc((count + 1) * sizeof *hashes);
+    double *weights = malloc((count + 1) * sizeof *weights);
+    if (hashes == NULL || weights == NULL) {
+        free(hashes);
+        free(weights);
         return error_no_memory(error);
-    double *weights = (double *)(hashes + count + 1);
+    }
     for (size_t i = 0; i < count; i++) {
         hashes[i] = features[i].hash;
         weights[i] = (double)features[i].count;
@@ -81,6 +84,7 @@ static sstore_status make_minhash(const dedup_job *job, const sstore_counted_fea
     const sstore_status status = sstore_minhash_hashes(hashes, job->are_multisets ? weights : NULL, count,
                                                        64 * job->words, words, error);
     free(hashes);
+    free(weights);
     return status;
 }
 
