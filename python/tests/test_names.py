@@ -482,7 +482,7 @@ def test_excluded_names(folder: pathlib.Path, rng: np.random.Generator, words: i
         for options, message in wrong:
             with pytest.raises((ValueError, TypeError), match=message):
                 store.query_batch(queries, **options)
-    sstore.build(folder / "c", given)
+    sstore.build(folder / "c", given, bits=64 * words)
     with sstore.open(folder / "c") as store:
         with pytest.raises(ValueError, match="has no names"):
             store.query_batch(queries, exclude_names=own)
