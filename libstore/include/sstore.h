@@ -250,8 +250,9 @@ SSTORE_API void sstore_cursor_free(sstore_cursor *cursor);
 typedef int (*sstore_stop_fn)(void *context);
 
 /* Ask `should_stop` during the queries of a cursor, so that a service can limit their time: before each 64 or fewer
- * probes, and after each block of a full scan. If it does not return 0, the query returns STOPPED; the matches that it
- * has reported are right. NULL, the default: never. `cursor` must not be NULL. */
+ * probes, after each block of a full scan, and in look-ups of ids and names after each 1,024 records or fewer. If it
+ * does not return 0, the query returns STOPPED; the matches that it has reported are right. NULL, the default: never.
+ * `cursor` must not be NULL. */
 SSTORE_API void sstore_cursor_set_stop(sstore_cursor *cursor, sstore_stop_fn should_stop, void *context);
 
 /*
@@ -476,10 +477,10 @@ SSTORE_API sstore_status sstore_get(sstore_cursor *cursor, const uint64_t *ids, 
                                     void *context, sstore_error *error);
 
 /* Report every record whose id has one of `count` names, in any order, also repeated: query_index is that of the name
- * in `names`, the distance is 0. A name that no record has reports nothing. Several ids may have a name, if
- * they were given, and several records an id. The records come in no particular order. A name takes two reads a
- * segment, one for each id and those of sstore_get() for its records. Names are looked up 4,096 at a time, so that many
- * whose hashes were made to agree take little longer. The call allocates 36 bytes for each of these names.
+ * in `names`, the distance is 0. A name that no record has reports nothing. Several ids may have a name, if they were
+ * given, and several records an id. The records come in no particular order. A name takes two reads a segment, one for
+ * each id and those of sstore_get() for its records. Names are looked up 4,096 at a time, so that many whose hashes
+ * were made to agree take little longer. The call allocates 36 bytes for each of these names.
  * Errors: ARGUMENT (a store without names; an element of `names` that cannot be a name), MEMORY, IO, DAMAGED. Records
  * that were reported before an error are right. */
 SSTORE_API sstore_status sstore_get_named(sstore_cursor *cursor, const sstore_name *names, size_t count,

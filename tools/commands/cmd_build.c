@@ -130,9 +130,10 @@ static sstore_status give_rows(build_job *job, const record_batch *batch, sstore
 static sstore_status write_absent_names(build_job *job, const record_batch *batch, sstore_error *error)
 {
     char text[4 * SSTORE_MAX_NAME_BYTES + 2];
+    const uint64_t first_new = job->named.next_id; /* names that the store has have lower ids */
     const sstore_status status = named_ids_find(&job->named, batch, error);
     for (size_t i = 0; status == SSTORE_OK && i < batch->count; i++) {
-        if (job->named.ids[i] < job->metadata.next_id)
+        if (job->named.ids[i] < first_new)
             continue;
         size_t length = name_escape(batch->names[i].bytes, batch->names[i].size, text);
         text[length++] = '\n';
