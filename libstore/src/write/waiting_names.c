@@ -132,6 +132,7 @@ void ss_waiting_names_add(ss_waiting_names *names, uint64_t id, const sstore_nam
 {
     const ss_waiting_name *same = find_name(names, name);
     const ss_waiting_name entry = {.id = id, .at = same != NULL ? same->at : names->used, .size = name->size};
+    assert(names->count < names->capacity && names->entries != NULL); /* reserved */
     if (find_id(names, id) != NULL)
         return;
     if (same == NULL) {
