@@ -97,8 +97,9 @@ say "tests with sanitizers"
 cp -a "$version" sanitized # the newest one's: the packages take long to install
 install sanitized --force-reinstall --no-deps -C cmake.define.SSTORE_SANITIZE=address,undefined \
   -C cmake.build-type=RelWithDebInfo -C build-dir="$work/sanitized-build" dist/*.tar.gz
-export PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
+export PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0:log_path=$PWD/sanitizer
+export UBSAN_OPTIONS=log_path=$PWD/sanitizer
 export LD_PRELOAD="$(cc -print-file-name=libasan.so) $(cc -print-file-name=libubsan.so)"
 ((${#third[@]} == 0)) || figure "not tried: with sanitizers, and with the oldest Python, two of three tests, which other runs of" \
   "\`tests/run.sh all\` choose, and \`whole\` runs"
-run_tests sanitized tests "${third[@]}"
+run_tests sanitized tests "${third[@]}" || { cat sanitizer.* && exit 1; } # pytest swallows what the dying process says

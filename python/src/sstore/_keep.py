@@ -280,16 +280,15 @@ def _parts_of_stream(
 
 def _ordered(parts: Iterator[_Part], orders: Words) -> Iterator[_Part]:
     """The parts with the orders of all rows."""
-    first = 0
+    first, wrong = 0, f"keep: expected as many as there are rows, found {len(orders)} and "
     for part in parts:
         end = first + part.row_count
+        if end > len(orders):
+            raise ArgumentError(f"{wrong}at least {end} rows")
         yield part._replace(orders=orders[first:end])
         first = end
-        if first > len(orders):
-            break
-    if first != len(orders):
-        rows = f"{first} rows" if first < len(orders) else f"at least {first} rows"
-        raise ArgumentError(f"keep: expected as many as there are rows, found {len(orders)} and {rows}")
+    if first < len(orders):
+        raise ArgumentError(f"{wrong}{first} rows")
 
 
 # ----- the library's keeper -----
