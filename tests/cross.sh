@@ -43,6 +43,7 @@ left_out=(
   'limits\..*'             # the memory and the end of whole processes, of which the emulator is a part
   'install\.consumer'      # compiles and starts programs by itself, for this machine
   'tidy\..*'               # of the tree, not of a processor
+  'cli\.output-interrupt'  # signals that come at once: when the command handles them is not seen through the emulator
   'faults\..*'             # takes over the system's calls, whose arguments are not the same everywhere
   'format\.decoder'        # of the format, not of a processor
   'property\.batch'        # these six have a fixed size, and take minutes each in the emulator
