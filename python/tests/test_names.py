@@ -272,12 +272,13 @@ def test_one_id_a_name(folder: pathlib.Path, rng: np.random.Generator, skip_bad:
     for step in range(8):
         fps = clustered(rng, 60)
         given = [names[i] for i in rng.integers(0, 5 * step + 5, 60).tolist()]
-        stored = set(of_name)
+        stored, known = set(of_name), {(fp, name) for fp, _, name in model}
+        changed = [key for key in zip(fps.tolist(), given) if key[1] in stored and key not in known]
         for fp, (row, name) in zip(fps.tolist(), numbered(given, stored)):
             model.add((fp, of_name.setdefault(name, next_id + row), name))
         next_id += sum(name not in stored for name in given)
         if step > 0:
-            sstore.add(path, fps, names=given, skip_bad=skip_bad)
+            assert sstore.add(path, fps, names=given, skip_bad=skip_bad).known_name_count == len(changed)
         else:
             with sstore.Builder(path, names=True, skip_bad=skip_bad) as builder:
                 builder.add(fps[:20], names=given[:20])

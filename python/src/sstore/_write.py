@@ -54,6 +54,9 @@ class Change:
             record; of a replacement, ids or names. Among very many, a repeated one may be counted more than once.
         absent_ids: with list_absent, the ids that absent_count counts: uint64, shape (absent_count,), ascending among
             those that were looked up together; otherwise None.
+        known_name_count: of an addition, records given without ids whose name the store had, but only with other
+            fingerprints. It has both now. Usually they are changed documents, whose older records replace() would
+            remove.
         damaged_file: of an older segment, or "": the change was to be merged with it, and was published as a segment of
             its own instead, with a RuntimeWarning. verify() tells more.
     """
@@ -71,6 +74,7 @@ class Change:
     ids_checked: bool
     damaged_file: str
     absent_count: int
+    known_name_count: int
     absent_ids: Optional[Words] = field(compare=False)
 
 
