@@ -361,7 +361,7 @@ def test_updates(folder: pathlib.Path, rng: np.random.Generator, number: int) ->
     model_fps, model_ids = np.zeros((0, words), np.uint64), list[int]()
     for day in range(4):
         count = int(rng.integers(0, 90))
-        fps = clustered(rng, count + 1).reshape(-1, 1)[:count] if words == 1 else skewed(rng, count, words)
+        fps = (clustered(rng, count + 1).reshape(-1, 1) if words == 1 else skewed(rng, count + 1, words))[:count]
         ids = rng.permutation(1000)[:count] + 1000 * day
         names = [f"page {id_}" for id_ in ids.tolist()]
         data = fps.astype(">u8").tobytes()
