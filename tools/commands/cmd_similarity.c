@@ -9,8 +9,7 @@
 #include <string.h>
 
 #include "commands/text_input.h"
-#include "documents/document_work.h"
-#include "documents/feature_file.h"
+#include "documents/document_features.h"
 #include "input/input_measure.h"
 #include "input/interrupt.h"
 #include "input/name_text.h"
@@ -94,7 +93,8 @@ static sstore_status find_features(void *context, document_worker *worker, docum
     size_t count;
     const sstore_status status = sstore_fingerprinter_features(worker->fingerprinter, text, length, &features, &count,
                                                                error);
-    return status == SSTORE_OK ? feature_set_keep(worker, doc, 0, features, count, job->are_multisets, error) : status;
+    return status == SSTORE_OK ? document_features_keep(worker, doc, 0, features, count, job->are_multisets, error)
+                               : status;
 }
 
 /* What a document is known by: its name, or the digits of its id. */
@@ -112,10 +112,11 @@ static int add_document(similarity_job *job, const document_worker *worker, cons
     const sstore_name name = known_as(doc, digits);
     const uint64_t number = job->document_count++;
     sstore_error error;
-    const int code = feature_file_add(&job->features, number, (const uint64_t *)worker->found + doc->found_at);
-    return code == EXIT_DONE
-               ? message_status(sstore_builder_add_named(job->builder, &number, NULL, &name, 1, &error), &error)
-               : code;
+    sstore_status status = feature_file_add(&job->features, number, (const uint64_t *)worker->found + doc->found_at,
+                                            &error);
+    if (status == SSTORE_OK)
+        status = sstore_builder_add_named(job->builder, &number, NULL, &name, 1, &error);
+    return message_status(status, &error);
 }
 
 /* A work's `give`. */
@@ -174,7 +175,7 @@ static int read_documents(similarity_job *job, const operands *inputs)
                    .files = {.operands = inputs->items, .count = inputs->count, .recursive = args->text.recursive}},
         .find = find_features,
         .give = give_documents};
-    int code = feature_file_open(&job->features, &job->folder);
+    int code = document_features_open(&job->features, &job->folder);
     if (code == EXIT_DONE)
         code = open_builder(job);
     if (code == EXIT_DONE)
@@ -238,8 +239,8 @@ static int answer_batch(similarity_job *job)
         if (numbers[0] == UINT64_MAX || numbers[1] == UINT64_MAX)
             return fail_unknown(job, i, 2 * i + (numbers[0] != UINT64_MAX));
         const double found = feature_file_similarity(&job->features, numbers[0], numbers[1]);
-        if (job->features.has_failed)
-            return EXIT_FAILED;
+        if (job->features.error.status != SSTORE_OK)
+            return message_error(&job->features.error);
         if (found < job->args->min)
             continue;
         job->printed_count++;

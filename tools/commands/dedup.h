@@ -12,9 +12,8 @@
 #include "commands/exclude_option.h"
 #include "commands/similarity_option.h"
 #include "commands/text_input.h"
+#include "documents/document_features.h"
 #include "documents/document_names.h"
-#include "documents/document_work.h"
-#include "documents/feature_file.h"
 #include "documents/reread.h"
 #include "input/input_doubt.h"
 #include "input/input_line.h"
@@ -81,9 +80,6 @@ typedef struct dedup_job {
     uint64_t document_count, empty_count, excluded_count, no_text_count, kept_count, near_count, stored_count;
     uint64_t grouped_count; /* of documents that are dropped or have a record in the store of --update */
 } dedup_job;
-
-/* With `confirms`, a distance is 1 - similarity, in these parts. */
-#define DEDUP_SIMILARITY_PARTS 1000000u
 
 /* Are names of documents wanted? */
 static inline bool dedup_wants_names(const dedup_arguments *args)

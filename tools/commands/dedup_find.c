@@ -66,28 +66,6 @@ static void check_name(const dedup_job *job, document_worker *worker, document *
                        length == 0 ? "empty" : "too long or has a newline", SSTORE_MAX_NAME_BYTES);
 }
 
-/* Make the MinHash of counted features. */
-static sstore_status make_minhash(const dedup_job *job, const sstore_counted_feature *features, size_t count,
-                                  uint64_t *words, sstore_error *error)
-{
-    uint64_t *hashes = malloc((count + 1) * sizeof *hashes);
-    double *weights = malloc((count + 1) * sizeof *weights);
-    if (hashes == NULL || weights == NULL) {
-        free(hashes);
-        free(weights);
-        return error_no_memory(error);
-    }
-    for (size_t i = 0; i < count; i++) {
-        hashes[i] = features[i].hash;
-        weights[i] = (double)features[i].count;
-    }
-    const sstore_status status = sstore_minhash_hashes(hashes, job->are_multisets ? weights : NULL, count,
-                                                       64 * job->words, words, error);
-    free(hashes);
-    free(weights);
-    return status;
-}
-
 /* A work's `find`, to confirm what is near: the fingerprint and the set of features are in the worker's memory. */
 static sstore_status find_features(void *context, document_worker *worker, document *doc, const char *text,
                                    size_t length, sstore_error *error)
@@ -97,12 +75,13 @@ static sstore_status find_features(void *context, document_worker *worker, docum
     size_t count;
     sstore_status status = sstore_fingerprinter_features(worker->fingerprinter, text, length, &features, &count, error);
     if (status == SSTORE_OK)
-        status = feature_set_keep(worker, doc, job->words, features, count, job->are_multisets, error);
+        status = document_features_keep(worker, doc, job->words, features, count, job->are_multisets, error);
     if (status != SSTORE_OK)
         return status;
     doc->feature_count = count;
     check_name(job, worker, doc);
-    return make_minhash(job, features, count, (uint64_t *)worker->found + doc->found_at, error);
+    return feature_set_minhash(features, count, job->are_multisets, 64 * job->words,
+                               (uint64_t *)worker->found + doc->found_at, error);
 }
 
 /* A work's `find`. The fingerprint is in the worker's memory. */
@@ -144,12 +123,9 @@ static int report_group(void *context, uint64_t kept_number, uint64_t record_cou
 static bool confirm(void *context, uint64_t number, uint64_t other_number, uint32_t *distance_out)
 {
     dedup_job *job = context;
-    *distance_out = DEDUP_SIMILARITY_PARTS;
-    if (interrupted()) /* the rest does not matter */
-        return false;
-    const double found = feature_file_similarity(&job->features, number, other_number);
-    *distance_out = (uint32_t)((1 - found) * DEDUP_SIMILARITY_PARTS + 0.5);
-    return found >= job->args->similarity.least;
+    *distance_out = FEATURE_SIMILARITY_PARTS;
+    return !interrupted() && /* otherwise, the rest does not matter */
+           feature_file_confirm(&job->features, number, other_number, job->args->similarity.least, distance_out);
 }
 
 /* A keeper's `digest`. */
@@ -273,7 +249,9 @@ static int take_document(dedup_job *job, const document *doc, fate found, const 
 /* A document of groups: keep its features, which are behind the fingerprint, for the comparisons. */
 static int keep_features(dedup_job *job, const document_worker *worker, const document *doc)
 {
-    return feature_file_add(&job->features, doc->number, (const uint64_t *)worker->found + doc->found_at + job->words);
+    const uint64_t *words = (const uint64_t *)worker->found + doc->found_at + job->words;
+    sstore_error error;
+    return message_status(feature_file_add(&job->features, doc->number, words, &error), &error);
 }
 
 /* A document without features is kept, and so is an excluded one. */
@@ -456,7 +434,7 @@ static int open_files(dedup_job *job)
     const bool has_names = dedup_wants_names(job->args);
     int code = has_names ? document_names_open(&job->names, &job->folder) : EXIT_DONE;
     if (code == EXIT_DONE && job->confirms)
-        code = feature_file_open(&job->features, &job->folder);
+        code = document_features_open(&job->features, &job->folder);
     job->store_drops = code == EXIT_DONE ? work_folder_create_unnamed(&job->folder) : NULL;
     job->left_outs = job->store_drops != NULL ? work_folder_create_unnamed(&job->folder) : NULL;
     if (job->left_outs == NULL)
@@ -495,8 +473,8 @@ int dedup_find(dedup_job *job)
     sstore_keeper *keeper = job->keeper;
     job->keeper = NULL;
     const sstore_status status = sstore_keeper_finish(keeper, &job->dropped, &error);
-    if (job->features.has_failed)
-        return EXIT_FAILED;
+    if (job->features.error.status != SSTORE_OK)
+        return message_error(&job->features.error);
     return (status == SSTORE_OK || status == SSTORE_STOPPED) && interrupted() ? interrupt_exit_code()
                                                                               : message_status(status, &error);
 }

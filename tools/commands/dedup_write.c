@@ -151,7 +151,7 @@ static bool print_measure(const dedup_job *job, FILE *to, const drop *why)
 {
     if (!job->confirms)
         return fprintf(to, "\t%" PRIu32 "\n", why->distance) > 0;
-    const double found = why->kind == DROP_NEAR ? 1 - (double)why->distance / DEDUP_SIMILARITY_PARTS
+    const double found = why->kind == DROP_NEAR ? 1 - (double)why->distance / FEATURE_SIMILARITY_PARTS
                                                 : sstore_minhash_similarity(64 * job->words, why->distance, NULL);
     return fprintf(to, "\t%.3f\n", found) > 0;
 }

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "output/messages.h"
-
 /* A bijection of words that mixes all their bits (Steele et al., "Fast Splittable Pseudorandom Number Generators"). */
 static uint64_t mix(uint64_t word)
 {
@@ -15,10 +13,24 @@ static uint64_t mix(uint64_t word)
     return word ^ word >> 31;
 }
 
+static sstore_status fail_memory(sstore_error *error)
+{
+    *error = (sstore_error){.status = SSTORE_ERROR_MEMORY, .offset = SSTORE_NO_OFFSET, .message = "out of memory"};
+    return SSTORE_ERROR_MEMORY;
+}
+
+/* `what`: read or write. */
+static sstore_status fail_file(sstore_error *error, const char *what)
+{
+    *error = (sstore_error){.status = SSTORE_ERROR_IO, .system_errno = errno, .offset = SSTORE_NO_OFFSET};
+    snprintf(error->message, sizeof error->message, "cannot %s a temporary file: %s; set tmp_dir to another folder",
+             what, strerror(error->system_errno));
+    return SSTORE_ERROR_IO;
+}
+
 /* ----- sets ----- */
 
-/* The words that a set takes. */
-static size_t words_of(const sstore_counted_feature *features, size_t count, bool is_multiset)
+size_t feature_set_words(const sstore_counted_feature *features, size_t count, bool is_multiset)
 {
     size_t words = FEATURE_HEAD_WORDS;
     for (size_t i = 0; i < count; i++)
@@ -30,11 +42,10 @@ static size_t words_of(const sstore_counted_feature *features, size_t count, boo
  * functions are random, and equal in all threads. */
 static uint64_t seed_of(uint64_t lane)
 {
-    return mix((uintptr_t)&feature_set_keep + lane) ^ mix((uintptr_t)&malloc - lane);
+    return mix((uintptr_t)&feature_set_make + lane) ^ mix((uintptr_t)&malloc - lane);
 }
 
-/* Write the set: the head, then the elements. */
-static void make_set(const sstore_counted_feature *features, size_t count, bool is_multiset, uint64_t *words_out)
+void feature_set_make(const sstore_counted_feature *features, size_t count, bool is_multiset, uint64_t *words_out)
 {
     const uint64_t seeds[2] = {seed_of(0), seed_of(1)};
     uint64_t *elements = words_out + FEATURE_HEAD_WORDS, digest[2] = {0, 0};
@@ -50,27 +61,31 @@ static void make_set(const sstore_counted_feature *features, size_t count, bool 
     memcpy(words_out + 1, digest, sizeof digest);
 }
 
-sstore_status feature_set_keep(document_worker *worker, document *doc, size_t words_before,
-                               const sstore_counted_feature *features, size_t count, bool is_multiset,
-                               sstore_error *error)
+sstore_status feature_set_minhash(const sstore_counted_feature *features, size_t count, bool is_multiset, uint32_t bits,
+                                  uint64_t *words_out, sstore_error *error)
 {
-    const size_t words = words_before + words_of(features, count, is_multiset);
-    const sstore_status status = document_worker_reserve(worker, words, sizeof(uint64_t), error);
-    if (status != SSTORE_OK)
-        return status;
-    doc->found_at = worker->found_count;
-    make_set(features, count, is_multiset, (uint64_t *)worker->found + worker->found_count + words_before);
-    worker->found_count += words;
-    return SSTORE_OK;
+    uint64_t *hashes = malloc((count + 1) * sizeof *hashes);
+    double *weights = malloc((count + 1) * sizeof *weights);
+    sstore_status status = SSTORE_ERROR_MEMORY;
+    if (hashes != NULL && weights != NULL) {
+        for (size_t i = 0; i < count; i++) {
+            hashes[i] = features[i].hash;
+            weights[i] = (double)features[i].count;
+        }
+        status = sstore_minhash_hashes(hashes, is_multiset ? weights : NULL, count, bits, words_out, error);
+    } else {
+        (void)fail_memory(error);
+    }
+    free(hashes);
+    free(weights);
+    return status;
 }
 
 /* ----- writing ----- */
 
-int feature_file_open(feature_file *self, const work_folder *folder)
+void feature_file_open(feature_file *self, FILE *sets, FILE *places)
 {
-    *self = (feature_file){.sets = work_folder_create_unnamed(folder)};
-    self->places = self->sets != NULL ? work_folder_create_unnamed(folder) : NULL;
-    return self->places != NULL ? EXIT_DONE : EXIT_FAILED;
+    *self = (feature_file){.sets = sets, .places = places, .error = {.status = SSTORE_OK}};
 }
 
 void feature_file_close(feature_file *self)
@@ -85,37 +100,31 @@ void feature_file_close(feature_file *self)
     *self = (feature_file){.sets = NULL};
 }
 
-static int fail_write(void)
-{
-    return message_errno("--tmp-dir", "cannot write a temporary file; give another folder");
-}
-
-int feature_file_add(feature_file *self, uint64_t number, const uint64_t *words)
+sstore_status feature_file_add(feature_file *self, uint64_t number, const uint64_t *words, sstore_error *error)
 {
     const size_t count = FEATURE_HEAD_WORDS + (size_t)words[0];
     for (; self->next_number <= number; self->next_number++) /* those without a set point to the next one */
         if (fwrite(&self->next_place, sizeof self->next_place, 1, self->places) != 1)
-            return fail_write();
+            return fail_file(error, "write");
     self->next_place += count;
     self->is_flushed = false;
-    return fwrite(words, sizeof *words, count, self->sets) == count ? EXIT_DONE : fail_write();
+    return fwrite(words, sizeof *words, count, self->sets) == count ? SSTORE_OK : fail_file(error, "write");
 }
 
 /* ----- reading ----- */
 
-/* Report the first failure. Returns false. */
-static bool fail(feature_file *self, const char *what)
+/* Keep the first failure. Returns false. */
+static bool fail_reading(feature_file *self, const char *what)
 {
-    if (!self->has_failed)
-        message_errno("--tmp-dir", what);
-    self->has_failed = true;
+    if (self->error.status == SSTORE_OK)
+        (void)fail_file(&self->error, what);
     return false;
 }
 
 static bool flush(feature_file *self)
 {
     self->is_flushed = self->is_flushed || (fflush(self->sets) == 0 && fflush(self->places) == 0);
-    return self->is_flushed || fail(self, "cannot write a temporary file; give another folder");
+    return self->is_flushed || fail_reading(self, "write");
 }
 
 static bool read_words(feature_file *self, FILE *file, uint64_t place, uint64_t *to, size_t count)
@@ -127,8 +136,23 @@ static bool read_words(feature_file *self, FILE *file, uint64_t place, uint64_t 
         if (got > 0)
             done += (size_t)got;
         else if (got == 0 || errno != EINTR)
-            return fail(self, "cannot read a temporary file");
+            return fail_reading(self, "read");
     }
+    return true;
+}
+
+/* Make room for so many words. */
+static bool reserve(feature_file *self, uint64_t **words, size_t *capacity, size_t needed)
+{
+    if (needed <= *capacity)
+        return true;
+    uint64_t *more = reallocarray(*words, needed, 2 * sizeof *more);
+    if (more == NULL) {
+        (void)fail_memory(&self->error);
+        return false;
+    }
+    *words = more;
+    *capacity = 2 * needed;
     return true;
 }
 
@@ -151,10 +175,8 @@ static bool read_set(feature_file *self, feature_set_slot *slot, uint64_t number
     if (slot->is_read && slot->number == number)
         return true;
     slot->is_read = false;
-    if (!find_place(self, number, &place, &count))
+    if (!find_place(self, number, &place, &count) || !reserve(self, &slot->words, &slot->capacity, count))
         return false;
-    if (!grow(&slot->words, &slot->capacity, count, sizeof *slot->words))
-        return fail(self, "cannot compare documents");
     slot->number = number;
     slot->is_read = read_words(self, self->sets, place, slot->words, count);
     return slot->is_read;
@@ -199,8 +221,8 @@ static bool fill_table(feature_file *self)
     for (self->table_bits = 4; (UINT64_C(1) << self->table_bits) < 2 * words[0];)
         self->table_bits++;
     const size_t size = (size_t)1 << self->table_bits;
-    if (!grow(&self->table, &self->table_capacity, size, sizeof *self->table))
-        return fail(self, "cannot compare documents");
+    if (!reserve(self, &self->table, &self->table_capacity, size))
+        return false;
     memset(self->table, 0, size * sizeof *self->table);
     const uint64_t *elements = elements_of(&self->slots[0]);
     for (uint64_t i = 0; i < words[0]; i++)
@@ -223,4 +245,12 @@ double feature_file_similarity(feature_file *self, uint64_t number, uint64_t oth
     for (uint64_t i = 0; i < other_count; i++)
         shared += *entry_of(self, in_table(elements[i])) != 0;
     return shared > 0 ? (double)shared / (double)(count + other_count - shared) : 0;
+}
+
+bool feature_file_confirm(feature_file *self, uint64_t number, uint64_t other_number, double least,
+                          uint32_t *distance_out)
+{
+    const double found = feature_file_similarity(self, number, other_number);
+    *distance_out = (uint32_t)((1 - found) * FEATURE_SIMILARITY_PARTS + 0.5);
+    return found >= least;
 }
