@@ -149,6 +149,18 @@ int sspy_fingerprint_texts(const char *data, const int64_t *begins, const int64_
                            const sstore_text_options *options, uint64_t *fingerprints, bool *has_features,
                            sstore_error *error);
 
+/* Bytes that grow. Free `data` by sspy_free(). */
+typedef struct sspy_bytes {
+    char *data;
+    size_t size, capacity;
+} sspy_bytes;
+
+/* As sspy_fingerprint_texts(), with options of a MinHash, of texts that begin at text `begin`; also append the set of
+ * the features of each text to `sets`, for sspy_features_add(). */
+int sspy_fingerprint_sets(const char *data, const int64_t *begins, const int64_t *ends, size_t begin, size_t end,
+                          const sstore_text_options *options, uint64_t *fingerprints, bool *has_features,
+                          sspy_bytes *sets, sstore_error *error);
+
 /* Copy `count` texts: text i to `to` + targets[i]. */
 void sspy_copy_texts(const char *data, const int64_t *begins, const int64_t *ends, size_t count, char *to,
                      const int64_t *targets);
@@ -166,12 +178,6 @@ size_t sspy_encode_texts(const uint32_t *characters, size_t width, size_t count,
 void sspy_decode_texts(const char *data, const int64_t *begins, const int64_t *ends, size_t count, size_t width,
                        uint32_t *characters);
 
-/* Bytes that grow. Free `data` by sspy_free(). */
-typedef struct sspy_bytes {
-    char *data;
-    size_t size, capacity;
-} sspy_bytes;
-
 /* Append the names of `count` ids to `bytes`, and set begins[i] and ends[i] of those that have one. */
 int sspy_names(sstore_cursor *cursor, const uint64_t *ids, size_t count, int64_t *begins, int64_t *ends,
                sspy_bytes *bytes, sstore_error *error);
@@ -182,6 +188,28 @@ int sspy_dedup_names(sstore_dedup *dedup, const uint64_t *ids, size_t count, int
 /* Read `count` texts of numbers and dates as the command does (core/tools/documents/document_order.h): the lower
  * orders[i], the sooner text i comes. Returns their number, or the index of the first text that is neither. */
 size_t sspy_read_orders(const char *data, const int64_t *offsets, size_t count, bool is_descending, uint64_t *orders);
+
+/* ----- similar texts ----- */
+
+/* Sets of features in temporary files (core/tools/documents/feature_file.h), which say how similar the records of a
+ * keeper are. */
+typedef struct sspy_features sspy_features;
+
+/* Begin with two descriptors of empty files, of which copies are made. Records are similar from `least` on. Free it by
+ * sspy_features_free(). */
+int sspy_features_create(int sets, int places, double least, sspy_features **features_out, sstore_error *error);
+void sspy_features_free(sspy_features *features);
+/* Add the sets of `bytes`. They are numbered from 0 as they come. */
+int sspy_features_add(sspy_features *features, const sspy_bytes *bytes, sstore_error *error);
+/* The next `count` records of the keeper have the sets with these numbers. */
+int sspy_features_assign(sspy_features *features, const int64_t *sets, size_t count, sstore_error *error);
+/* An sstore_confirm_fn and an sstore_digest_fn; `context` is an sspy_features. The distance is 1 - similarity, in parts
+ * of that. */
+enum { SSPY_SIMILARITY_PARTS = 1000000 };
+bool sspy_features_confirm(void *context, uint64_t number, uint64_t other_number, uint32_t *distance_out);
+void sspy_features_digest(void *context, uint64_t number, uint64_t digest_out[2]);
+/* Whether all sets could be read; if not, the results mean nothing. */
+int sspy_features_check(const sspy_features *features, sstore_error *error);
 
 /* ----- doubts ----- */
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import subprocess
@@ -100,6 +101,36 @@ def test_fingerprints(folder: pathlib.Path, rng: np.random.Generator, has_names:
     count = int(kept.is_kept.sum())
     assert lines[:-2] == large and lines[-2] == f"sstore: documents 3000, kept {count}, dropped {3000 - count}"
     assert lines[-1] == f"sstore: of these, {int((kept.kept_row < 0).sum())} are near a record of {folder}/seen"
+
+
+def test_similarity(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    """The command says the same."""
+    words = [f"w{i}" for i in range(30)]
+    texts = [" ".join(rng.choice(words, 40)) for _ in range(60)]
+    texts += [" ".join([*text.split()[: int(rng.integers(30, 40))], "end"]) for text in texts[:40]]
+    names = [f"d{i}" for i in range(len(texts))]
+    pq.write_table(pa.table({"text": texts, "id": names}), folder / "in.parquet")
+    (folder / "in.jsonl").write_text("".join(json.dumps({"text": t, "id": i}) + "\n" for t, i in zip(texts, names)))
+    options: list[Any] = [
+        "--hash",
+        "minhash",
+        "--similarity",
+        "0.7",
+        "--recall",
+        "0.999",
+        "--bits",
+        512,
+        "--id-field",
+        "id",
+    ]
+    options += ["--tmp-dir", folder, "--strict"]
+    told = run(folder / "in.parquet", folder / "out.parquet", *options, "--removed", folder / "parquet.tsv")
+    command = [pathlib.Path(sys.executable).with_name("sstore"), "dedup", *options, "--removed", folder / "jsonl.tsv"]
+    ran = subprocess.run([*map(str, command), folder / "in.jsonl"], capture_output=True, text=True, check=True)
+    assert ran.stderr == told and (folder / "parquet.tsv").read_text() == (folder / "jsonl.tsv").read_text() != ""
+    kept = [json.loads(line)["id"] for line in ran.stdout.splitlines()]
+    assert pq.read_table(folder / "out.parquet")["id"].to_pylist() == kept
+    assert "expected hash=" in run(folder / "in.parquet", folder / "more.parquet", "--similarity", "0.7", code=1)
 
 
 def test_empty(folder: pathlib.Path) -> None:

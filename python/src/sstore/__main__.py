@@ -34,29 +34,45 @@ _OPTIONS = [
     ("--text-field", "KEY", "the column of the text (default text)"),
     ("--fingerprint-field", "KEY", "take the fingerprints in this column, instead of those of the text"),
     ("--distance", "D", "near means within D bits (default 3, or the store's)"),
+    (
+        "--similarity",
+        "J",
+        "instead of -k, with --hash minhash: near means a Jaccard similarity of at least J, such as 0.8",
+    ),
+    ("--recall", "R", "with --similarity: the share of pairs of similarity J to be found (default 0.99)"),
     ("--keep", "WHICH", "keep first (default), last, max:KEY or min:KEY"),
-    ("--strict", "", "drop only rows within D bits of the kept one"),
+    ("--strict", "", "drop only rows that are near the kept one"),
     ("--max-group", "N", "drop nothing of groups of more than N rows, but report them (default: no limit)"),
-    ("--removed", "FILE", "list what is dropped, what is kept instead, and the distance"),
+    ("--removed", "FILE", "list what is dropped, what is kept instead, and the distance, or the similarity"),
     ("--id-field", "KEY", "the column of names for --removed (default: numbers of rows, from 0)"),
     ("--against", "STORE", "also drop what is near a record of STORE"),
     ("--features", "KIND", "words (default), or chars: sequences of characters"),
-    ("--shingle", "N", "a feature has N words (default 1) or characters (4)"),
-    ("--weights", "KIND", "of a feature that occurs N times: sublinear (default): 1 + log2(N); frequency; presence: 1"),
+    ("--shingle", "N", "a feature has N words (default 1; of a MinHash 2) or characters (4)"),
+    (
+        *("--weights", "KIND"),
+        "of a feature that occurs N times: sublinear (default): 1 + log2(N); frequency: N; presence (MinHash): 1",
+    ),
     ("--markup", "KIND", "none (default); html: take away tags, comments and scripts, and decode references"),
-    ("--bits", "N", "the bits of a fingerprint: 64 (default) or 128"),
-    ("--hash", "NAME", "how features are hashed: xxh3 (default) or java128"),
+    ("--bits", "N", "the bits of a fingerprint: 64 (default) or 128; of a MinHash 64 to 1024 (default 256)"),
+    (
+        *("--hash", "NAME"),
+        "xxh3 (default): a simhash; minhash: MinHash; java128: as by the Java program SimHash, with 128 bits",
+    ),
     ("--memory", "SIZE", "memory limit of the search for groups (default 1G; enforced from 64M up)"),
     ("--threads", "N", "use N threads (default: all processors)"),
     ("--tmp-dir", "DIR", "folder for temporary files (default: TMPDIR if it is set, otherwise the working folder)"),
     ("--force", "", "replace files that exist"),
     ("--quiet", "", "print only errors"),
 ]
-_TYPES: dict[str, Any] = {"D": int, "N": int, "FILE": pathlib.Path, "STORE": pathlib.Path, "DIR": pathlib.Path}
+_TYPES: dict[str, Any] = {
+    **dict.fromkeys("DN", int),
+    **dict.fromkeys("JR", float),
+    **dict.fromkeys(("FILE", "STORE", "DIR"), pathlib.Path),
+}
 # Those that are arguments of sstore.dedup().
 _ARGUMENTS = (
-    *("distance", "strict", "max_group", "against", "features", "shingle", "weights", "markup", "bits", "hash"),
-    *("memory", "threads", "tmp_dir"),
+    *("distance", "similarity", "recall", "strict", "max_group", "against", "features", "shingle", "weights"),
+    *("markup", "bits", "hash", "memory", "threads", "tmp_dir"),
 )
 
 
@@ -180,7 +196,8 @@ def _order_of(keep: str) -> Optional[str]:
 
 
 def _write_removed(target: pathlib.Path, source: _Source, kept: sstore.Kept, given: argparse.Namespace) -> None:
-    """A line for each dropped row: its name, that of the row that is kept instead, and the distance."""
+    """A line for each dropped row: its name, that of the row that is kept instead, and the distance, or how similar
+    they are."""
     dropped = kept.dropped
     named = np.union1d(dropped.row, dropped.kept_row[dropped.kept_row >= 0])
     names = source.names(given.id_field, named)
@@ -192,7 +209,8 @@ def _write_removed(target: pathlib.Path, source: _Source, kept: sstore.Kept, giv
     with open(target, "wb") as lines:
         for i, (row, other) in enumerate(zip(np.searchsorted(named, dropped.row), dropped.kept_row)):
             instead = next(stored) if is_stored[i] else names[np.searchsorted(named, other)]
-            lines.write(b"%b\t%b\t%d\n" % (names[row], instead, dropped.distance[i]))
+            far = b"%.3f" % dropped.similarity[i] if "similarity" in dropped else b"%d" % dropped.distance[i]
+            lines.write(b"%b\t%b\t%b\n" % (names[row], instead, far))
 
 
 @contextmanager

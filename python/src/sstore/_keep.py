@@ -32,23 +32,36 @@ from sstore._lexicon import Features, Lexicon, Segment
 from sstore._native import ffi, lib
 from sstore._order import orders_of, orders_of_chunk
 from sstore._rows import Piece, pieces, pieces_of_chunks
+from sstore._similar import DEFAULT_RECALL, FeatureSets, distance_of, similarities
 from sstore._store import Store, build_distance
 from sstore._strings import TEXT_FORMATS, StringsLike, chunks_of
-from sstore._text import Hash, Made, Markup, Weights, made_of, made_of_chunk, recipe_of, text_options
+from sstore._text import (
+    Hash,
+    Made,
+    Markup,
+    Weights,
+    made_of_chunk,
+    made_of_items,
+    minhash_similarity,
+    recipe_of,
+    text_options,
+)
 from sstore._update import Label, Update
 from sstore._write import Change
 
 _Rows = npt.NDArray[np.int64]
+Similarities = npt.NDArray[np.float64]
 _TEXTS = 1 << 16  # that are fingerprinted together
 _SLICE = 1 << 16  # records that are added between two checks for signals
 _BATCH_SIZE = 1 << 20
-_DEFAULT_DISTANCE = 3
+DEFAULT_DISTANCE = 3
 _DROPPED_COLUMNS = {"id": "u8", "other_id": "u8", "distance": "u4"}
 _NO_TEXT_OPTIONS = ("words", 0, None, "none", "pairs", None, "xxh3")
 
 
 class DroppedRows(Columns):
-    """The rows that are dropped: the columns row, kept_row, distance and, if a store with ids was given, stored_id."""
+    """The rows that are dropped: the columns row, kept_row, distance, or with similarity= similarity, and, if a store
+    with ids was given, stored_id."""
 
     @property
     def row(self) -> _Rows:
@@ -63,7 +76,12 @@ class DroppedRows(Columns):
     @property
     def distance(self) -> Distances:
         """Between the two, in bits: uint32, shape (n,)."""
-        return self.columns["distance"]
+        return self["distance"]  # type: ignore[no-any-return]
+
+    @property
+    def similarity(self) -> Similarities:
+        """Of the two: float64, shape (n,)."""
+        return self["similarity"]  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +92,6 @@ class Kept:
         is_kept: bool, shape (n,).
         kept_row: of a dropped row the number of the row that is kept instead, or -1 if a record of the store `against`
             is near; of a kept row its own number: int64, shape (n,).
-        distance: from the row, or the record, that is kept instead, in bits; of a kept row 0: uint32, shape (n,).
         stored_id: where kept_row is -1 the id of the record, and elsewhere 0: uint64, shape (n,). None without a store
             with ids.
         large_group_row, large_group_size: with max_group, of each group that is larger the row that would have been
@@ -84,22 +101,32 @@ class Kept:
 
     is_kept: Flags
     kept_row: _Rows
-    distance: Distances
     stored_id: Optional[Words]
     large_group_row: _Rows
     large_group_size: Words
-    change: Optional[Change] = None
+    change: Optional[Change]
+    _measure: dict[str, npt.NDArray[Any]]
+
+    @property
+    def distance(self) -> Distances:
+        """From the row, or the record, that is kept instead, in bits; of a kept row 0: uint32, shape (n,). With
+        similarity= there is none: a KeyError."""
+        return self._measure["distance"]
+
+    @property
+    def similarity(self) -> Similarities:
+        """With similarity=, that of the row and the row that is kept instead; of a kept row 1: float64, shape (n,).
+        That of a record of the store is an estimate, by the MinHashes. Without, a KeyError."""
+        return self._measure["similarity"]
 
     @property
     def dropped(self) -> DroppedRows:
         """The rows that are dropped, as a table of their own."""
         rows = np.flatnonzero(~self.is_kept)
-        made: dict[str, npt.NDArray[Any]] = {
-            "row": rows,
-            "kept_row": self.kept_row[rows],
-            "distance": self.distance[rows],
-        }
-        return DroppedRows(made if self.stored_id is None else {**made, "stored_id": self.stored_id[rows]})
+        columns = {"row": np.arange(len(self.is_kept)), "kept_row": self.kept_row, **self._measure}
+        if self.stored_id is not None:
+            columns["stored_id"] = self.stored_id
+        return DroppedRows({name: column[rows] for name, column in columns.items()})
 
     def __repr__(self) -> str:
         row_count, kept_count = len(self.is_kept), int(self.is_kept.sum())
@@ -117,20 +144,28 @@ class _Part(NamedTuple):
         rows: the numbers of these rows in the part; None: all.
         row_count: of the part.
         orders: of all its rows; None: as they come.
+        sets: of the rows that are compared, the numbers of the sets of their features; None: there are none.
     """
 
     fingerprints: Words
     rows: Optional[_Rows]
     row_count: int
     orders: Optional[Words] = None
+    sets: Optional[_Rows] = None
 
     def numbers(self) -> _Rows:
         return np.arange(self.row_count) if self.rows is None else self.rows
 
+    def without(self, indexes: _Rows) -> _Part:
+        """The same, but some of the rows are not compared."""
+        sets = None if self.sets is None else np.delete(self.sets, indexes)
+        fingerprints, rows = np.delete(self.fingerprints, indexes, axis=0), np.delete(self.numbers(), indexes)
+        return self._replace(fingerprints=fingerprints, rows=rows, sets=sets)
+
 
 def _of_texts(made: Made) -> _Part:
-    rows = None if made.has_features.all() else np.flatnonzero(made.has_features)
-    return _Part(made.fingerprints if rows is None else made.fingerprints[rows], rows, len(made.has_features))
+    part = _Part(made.fingerprints, None, len(made.has_features), None, made.sets)
+    return part if made.has_features.all() else part.without(np.flatnonzero(~made.has_features))
 
 
 def _of_piece(piece: Piece) -> _Part:
@@ -138,13 +173,17 @@ def _of_piece(piece: Piece) -> _Part:
 
 
 class _Reader:
-    """Makes fingerprints of columns: of texts with `options`, or with None from fingerprints of `count` words."""
+    """Makes fingerprints of columns: of texts with `options`, or with None from fingerprints of `count` words. `sets`
+    gets the features of texts."""
 
-    def __init__(self, options: Any, count: Optional[int], bad: BadRows, threads: int) -> None:
+    def __init__(
+        self, options: Any, count: Optional[int], bad: BadRows, threads: int, sets: Optional[FeatureSets]
+    ) -> None:
         self.options = options
         self.count = count
         self.bad = bad
         self.threads = threads
+        self.sets = sets
 
     def column(self, values: Any) -> Iterator[_Part]:
         """The parts of a whole column."""
@@ -161,7 +200,7 @@ class _Reader:
         return self._text_chunks(chunks)
 
     def _text_chunks(self, chunks: Iterable[Any]) -> Iterator[_Part]:
-        return (_of_texts(made_of_chunk(chunk, self.options, self.threads)) for chunk in chunks)
+        return (_of_texts(made_of_chunk(chunk, self.options, self.threads, self.sets)) for chunk in chunks)
 
     def _texts(self, items: Iterator[Any]) -> Iterator[_Part]:
         first = 0
@@ -170,7 +209,7 @@ class _Reader:
                 if not (isinstance(item, (str, bytes)) or is_null(item) or hasattr(item, "as_py")):
                     raise TypeError(f"texts: row {first + row}: expected str or bytes, found {type(item).__name__}")
             texts = (item.as_py() if hasattr(item, "as_py") else item for item in some)
-            yield _of_texts(made_of(texts, self.options, self.threads, True))
+            yield _of_texts(made_of_items(texts, self.options, self.threads, True, self.sets))
             first += len(some)
 
 
@@ -365,6 +404,7 @@ class _Finder:
         keeper: Keeper,
         store: Optional[Store],
         update: Optional[Update],
+        sets: Optional[FeatureSets],
         distance: int,
         threads: int,
         is_last: bool,
@@ -372,6 +412,7 @@ class _Finder:
         self.keeper = keeper
         self.store = store
         self.update = update
+        self.sets = sets
         self.distance = distance
         self.threads = threads
         self.is_last = is_last
@@ -381,18 +422,18 @@ class _Finder:
         self._stored: list[tuple[_Rows, Optional[Words], Distances]] = []
 
     def add(self, part: _Part) -> None:
-        fingerprints, rows = part.fingerprints, part.rows
-        if len(fingerprints) > 0 and self.store is not None:
-            fingerprints, rows = self._leave_out(self.store, part)
-        orders = part.orders
+        if len(part.fingerprints) > 0 and self.store is not None:
+            part = self._leave_out(self.store, part)
+        fingerprints, rows, orders = part.fingerprints, part.rows, part.orders
         if self.is_last:
             orders = ~np.arange(self.row_count, self.row_count + part.row_count, dtype=np.uint64)
         if len(fingerprints) > 0:
             self.keeper.begin(words_of(fingerprints))
+            if self.sets is not None and part.sets is not None:
+                self.sets.assign(part.sets)
         self.keeper.add(fingerprints, orders if orders is None or rows is None else orders[rows])
         if self.update is not None and len(fingerprints) > 0:
-            numbers = np.arange(part.row_count) if rows is None else rows
-            self.update.take(self.row_count + numbers, fingerprints)
+            self.update.take(self.row_count + part.numbers(), fingerprints)
         is_given = None
         if rows is not None:
             is_given = np.zeros(part.row_count, np.bool_)
@@ -401,30 +442,37 @@ class _Finder:
         self._counts.append(part.row_count)
         self.row_count += part.row_count
 
-    def _leave_out(self, store: Store, part: _Part) -> tuple[Words, Optional[_Rows]]:
+    def _leave_out(self, store: Store, part: _Part) -> _Part:
         """The rows that are not near a record of the store."""
         found = store.query_batch(part.fingerprints, self.distance, limit=1, threads=self.threads)
         if len(found) == 0:
-            return part.fingerprints, part.rows
-        near, rows = found.query_index.astype(np.int64), part.numbers()
-        self._stored.append((self.row_count + rows[near], found.columns.get("id"), found.distance))
-        return np.delete(part.fingerprints, near, axis=0), np.delete(rows, near)
+            return part
+        near = found.query_index.astype(np.int64)
+        self._stored.append((self.row_count + part.numbers()[near], found.columns.get("id"), found.distance))
+        return part.without(near)
 
     def finish(self) -> Kept:
         count = self.row_count
-        is_kept, kept_row, distance = np.ones(count, np.bool_), np.arange(count), np.zeros(count, np.uint32)
+        is_kept, kept_row = np.ones(count, np.bool_), np.arange(count)
+        measure: npt.NDArray[Any] = np.zeros(count, np.uint32) if self.sets is None else np.ones(count)
         stored_id = np.zeros(count, np.uint64) if self.store is not None and self.store.has_ids else None
         for rows, ids, distances in self._stored:
-            is_kept[rows], kept_row[rows], distance[rows] = False, -1, distances
+            bits = 0 if self.store is None else self.store.bits
+            is_kept[rows], kept_row[rows] = False, -1
+            measure[rows] = distances if self.sets is None else minhash_similarity(distances, bits)
             if stored_id is not None and ids is not None:
                 stored_id[rows] = ids
         row_of = self._row_of()
         for batch in self.keeper.finish():
-            rows = row_of(batch["id"])
-            is_kept[rows], kept_row[rows], distance[rows] = False, row_of(batch["other_id"]), batch["distance"]
+            rows, far = row_of(batch["id"]), batch["distance"]
+            is_kept[rows], kept_row[rows] = False, row_of(batch["other_id"])
+            measure[rows] = far if self.sets is None else similarities(far)
+        if self.sets is not None:
+            self.sets.check()
         groups = self.keeper.large_groups.take()
         change = None if self.update is None else self.update.finish(is_kept)
-        return Kept(is_kept, kept_row, distance, stored_id, row_of(groups["row"]), groups["size"], change)
+        name = "distance" if self.sets is None else "similarity"
+        return Kept(is_kept, kept_row, stored_id, row_of(groups["row"]), groups["size"], change, {name: measure})
 
     def _row_of(self) -> Any:
         """What makes rows of the keeper's numbers."""
@@ -464,12 +512,25 @@ def _begin_update(
     return made
 
 
+def _distance_of(similarity: float, recall: Optional[float], distance: Optional[int], options: Any) -> int:
+    """The distance that finds this similarity among texts with these options; None: there are no texts."""
+    if distance is not None:
+        raise ArgumentError("similarity: cannot be combined with distance: both say how near is near")
+    if options is None:
+        raise ArgumentError("similarity: it compares texts, and these are fingerprints: distance says how near is near")
+    if options.hash != lib.SSTORE_FEATURE_HASH_MINHASH:
+        raise ArgumentError('similarity: expected hash="minhash", whose distances tell similarities')
+    return distance_of(similarity, DEFAULT_RECALL if recall is None else recall, int(options.fingerprint_bits))
+
+
 def dedup(
     items: Union[Iterable[str], Iterable[bytes], ArrayLike, ArrowArray, Mapping[str, Any]],
     *,
     text: Optional[str] = None,
     fingerprint: Optional[str] = None,
     distance: Optional[int] = None,
+    similarity: Optional[float] = None,
+    recall: Optional[float] = None,
     keep: Union[str, ArrayLike, npt.NDArray[Any], Iterable[Any]] = "first",
     descending: bool = False,
     strict: bool = False,
@@ -509,12 +570,19 @@ def dedup(
         text: the column of the texts.
         fingerprint: the column of the fingerprints.
         distance: in bits, 0 to 16 for each word; None: that of the store `against`, or 3.
+        similarity: of texts, with hash="minhash", instead of a distance: near means a Jaccard similarity of at least
+            this, such as 0.8: the features that both texts have, over those that either has. MinHashes find such rows,
+            and the features themselves decide; of the records of a store these are not known, so there the MinHashes
+            decide. The features take 8 bytes each in tmp_dir, and a row takes 45 bytes beside `memory`.
+        recall: with similarity, the share of the pairs of just this similarity that is found, above 0 and below 1;
+            None: 0.99. Of more similar ones, more are.
         keep: of a group, "first" keeps the first row, "last" the last one. Otherwise the row with the smallest value is
             kept, and of several the first: an array of n values, or the name of a column of the table. Values are
             numbers, times, or texts of one of them, such as "2026-11-29". Rows without a value come last. Of texts, 53
             bits of a number count; the two largest numbers of 64 bits count as equal.
         descending: True: keep the largest value instead. Rows without a value still come last.
-        strict: True: each dropped row is within the distance of the row that is kept instead, the nearest one.
+        strict: True: each dropped row is within the distance of the row that is kept instead, the nearest one, or as
+            similar as wished.
         max_group: drop nothing of groups of more rows, at least 1, but report them; None: no limit. Large groups are
             often error pages or templates.
         against: a store, or its path: rows near one of its records are dropped too, before all others. The store is
@@ -524,8 +592,9 @@ def dedup(
             the store meanwhile. Beside `memory`, this takes the fingerprints, ids and names of all rows.
         ids, names: with update, of the records, as add() takes them: n of them, or the name of a column of the table. A
             store with names needs names; a new one has names if they are given.
-        features, shingle, weights, markup, segment, lexicon, hash: of texts, as simhash() takes them.
-        bits: of a fingerprint, as simhash() or build() takes them.
+        features, shingle, weights, markup, segment, lexicon, hash: of texts, as simhash() takes them; with
+            hash="minhash" as minhash() does.
+        bits: of a fingerprint, as simhash(), minhash() or build() takes them.
         skip_bad: fingerprints that cannot be read, such as nulls: False: an error that names the row. True: keep these
             rows, and warn. A BadRows: keep them, and report them there.
         memory: what the call may take beside the given arrays and the result, in bytes or such as "2G"; None: 1 GiB.
@@ -536,7 +605,7 @@ def dedup(
         progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
 
     Returns:
-        A Kept: is_kept, kept_row and distance of each row.
+        A Kept: is_kept, kept_row, and distance or similarity of each row.
 
     Raises:
         ArgumentError: a value is out of range, a column is missing, or `keep` has another length than the rows.
@@ -563,25 +632,32 @@ def dedup(
         count = int(options.fingerprint_bits) // 64
     elif (features, shingle, weights, markup, segment, lexicon, hash) != _NO_TEXT_OPTIONS:
         raise ArgumentError("items: features, shingle and the like are options of texts, and these are fingerprints")
+    wished = None if similarity is None else _distance_of(similarity, recall, distance, options)
+    if similarity is None and recall is not None:
+        raise ArgumentError("recall: only with similarity=")
     with ExitStack() as opened:
         updated = _begin_update(update, ids, names, against, opened, memory=memory, threads=threads, tmp_dir=tmp_dir)
         if updated is not None and updated.exists:
             against = updated.path
         name = "against" if updated is None else "update"
         store = None if against is None else _open_store(against, name, recipe, count, opened)
-        near = distance if distance is not None else _DEFAULT_DISTANCE if store is None else store.distance
+        own = DEFAULT_DISTANCE if store is None else store.distance
+        near = next(found for found in (wished, distance, own) if found is not None)
         if updated is not None and store is not None:
             updated.check(store)
         elif updated is not None:
             updated.begin(near, count, recipe)
         count = count if store is None else store._words
-        keeper = Keeper(progress, near, max_group, memory, tmp_dir, threads=threads, strict=flag_of(strict, "strict"))
+        sets = None if similarity is None else FeatureSets(similarity, tmp_dir)
+        confirming = {} if sets is None else sets.options()
+        strict = flag_of(strict, "strict")
+        keeper = Keeper(progress, near, max_group, memory, tmp_dir, threads=threads, strict=strict, **confirming)
         opened.enter_context(keeper.call)
         opened.callback(keeper.close)
         bad = bad_rows_of(skip_bad)
         is_named = isinstance(keep, str) and keep in ("first", "last")
-        finder = _Finder(keeper, store, updated, near, threads, is_named and keep == "last")
-        reader = _Reader(options, count, bad, number_of(threads, "threads", (1 << 32) - 1))
+        finder = _Finder(keeper, store, updated, sets, near, threads, is_named and keep == "last")
+        reader = _Reader(options, count, bad, number_of(threads, "threads", (1 << 32) - 1), sets)
         labels = [] if updated is None else updated.labels
         for part in _parts(items, field, reader, None if is_named else keep, descending, labels):
             finder.add(part)

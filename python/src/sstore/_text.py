@@ -7,7 +7,8 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal, NamedTuple, Optional, Union, overload
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Union, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,9 @@ from sstore._lexicon import KINDS, MAX_SHINGLE, SEGMENTATIONS, Features, Lexicon
 from sstore._native import ffi, lib
 from sstore._rows import words
 from sstore._strings import Strings, batches_of_items, chunks_of, strings_of_chunk
+
+if TYPE_CHECKING:
+    from sstore._similar import FeatureSets
 
 Markup = Literal["none", "html"]
 Weights = Literal["sublinear", "frequency", "presence"]
@@ -140,37 +144,44 @@ class Made(NamedTuple):
         fingerprints: of shape (n,) or (n, words); 0 of a null.
         is_null: which texts are null: bool, shape (n,).
         has_features: which texts have features: bool, shape (n,).
+        sets: the numbers of the sets of their features, if they are wanted: int64, shape (n,).
     """
 
     fingerprints: Words
     is_null: Flags
     has_features: Flags
+    sets: Optional[npt.NDArray[np.int64]] = None
 
 
-def _fingerprint(texts: Strings, options: Any, threads: int) -> Made:
-    """The fingerprints of texts, of which some may be missing."""
+def _fingerprint(texts: Strings, options: Any, threads: int, sets: Optional[FeatureSets] = None) -> Made:
+    """The fingerprints of texts, of which some may be missing. `sets` gets the features of each."""
     count, is_null = len(texts), texts.is_null
     made, has_features = _room(count, options), np.zeros(count, np.bool_)
     (data, begins, ends), target = texts.pointers(), pointer(made)
     flags = ffi.from_buffer("bool[]", has_features, require_writable=True)
 
-    def run(begin: int) -> None:
-        error = ffi.new("sstore_error *")
-        end = min(begin + _PART, count)
-        status = lib.sspy_fingerprint_texts(data, begins, ends, begin, end, options, target, flags, error)
+    def run(begin: int) -> Any:
+        error, features = ffi.new("sstore_error *"), ffi.new("sspy_bytes *")
+        arguments = (data, begins, ends, begin, min(begin + _PART, count), options, target, flags)
+        if sets is None:
+            status = lib.sspy_fingerprint_texts(*arguments, error)
+        else:
+            status = lib.sspy_fingerprint_sets(*arguments, features, error)
+        owner = ffi.gc(features.data, lib.sspy_free)
         if status != lib.SSTORE_OK:
             raise error_of(error)
+        return features, owner
 
     parts = range(0, count, _PART)
-    if threads == 1 or len(parts) <= 1:
-        for begin in parts:
-            run(begin)
-    else:
-        with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
-            for _ in pool.map(run, parts):
-                pass
+    with ExitStack() as opened:
+        run_all: Any = map
+        if threads != 1 and len(parts) > 1:
+            run_all = opened.enter_context(ThreadPoolExecutor(threads or len(os.sched_getaffinity(0)))).map
+        for features, _ in run_all(run, parts):
+            if sets is not None:
+                sets.add(features)
     made[is_null] = 0
-    return Made(made, is_null, has_features & ~is_null)
+    return Made(made, is_null, has_features & ~is_null, None if sets is None else sets.numbers(count))
 
 
 _NULL = 'null; nulls="mask" masks it, and build(..., skip_bad=True) leaves it out; or drop nulls'
@@ -178,24 +189,28 @@ _NULL = 'null; nulls="mask" masks it, and build(..., skip_bad=True) leaves it ou
 
 def _joined(made: Sequence[Made], options: Any) -> Made:
     nothing = np.zeros(0, np.bool_)
-    return Made(*map(np.concatenate, zip(*made))) if made else Made(_room(0, options), nothing, nothing)
+    if not made:
+        return Made(_room(0, options), nothing, nothing, np.zeros(0, np.int64))
+    columns: list[Any] = [None if column[0] is None else np.concatenate(column) for column in zip(*made)]
+    return Made(*columns)
 
 
-def made_of_chunk(chunk: Any, options: Any, threads: int) -> Made:
-    """The fingerprints of an Arrow array of strings, of any form."""
+def made_of_chunk(chunk: Any, options: Any, threads: int, sets: Optional[FeatureSets] = None) -> Made:
+    """The fingerprints of an Arrow array of strings, of any form. `sets` gets the features of each text."""
     if chunk.schema.dictionary is not None:
-        values, view = made_of_chunk(chunk.dictionary, options, threads), chunk.view()
+        values, view = made_of_chunk(chunk.dictionary, options, threads, sets), chunk.view()
         rows = np.where(
             nulls_of_view(view), -1, indexes_of_view(view, chunk.schema.format)
         )  # behind the values there is a null
-        padded = [np.concatenate([array, np.zeros_like(array, shape=(1, *array.shape[1:]))]) for array in values]
+        arrays = [array for array in values if array is not None]
+        padded = [np.concatenate([array, np.zeros_like(array, shape=(1, *array.shape[1:]))]) for array in arrays]
         padded[1][-1] = True
         made: list[Any] = [array[rows] for array in padded]
         return Made(*made)
-    return _fingerprint(strings_of_chunk(chunk, "texts"), options, threads)
+    return _fingerprint(strings_of_chunk(chunk, "texts"), options, threads, sets)
 
 
-def _of_arrow(values: Any, options: Any, threads: int, allows_nulls: bool) -> Made:
+def made_of_arrow(values: Any, options: Any, threads: int, allows_nulls: bool) -> Made:
     made: list[Made] = []
     first = 0
     for chunk in chunks_of(values, "texts"):
@@ -218,19 +233,16 @@ def _warn_of_fingerprints(texts: Strings) -> None:
         )
 
 
-def _of_items(items: Iterable[Any], options: Any, threads: int, allows_nulls: bool) -> Made:
+def made_of_items(
+    items: Iterable[Any], options: Any, threads: int, allows_nulls: bool, sets: Optional[FeatureSets] = None
+) -> Made:
+    """The fingerprints of texts of Python. `sets` gets the features of each."""
     made: list[Made] = []
     for texts in batches_of_items(items, "texts", None if allows_nulls else _NULL, "surrogatepass"):
         if not made:
             _warn_of_fingerprints(texts)
-        made.append(_fingerprint(texts, options, threads))
+        made.append(_fingerprint(texts, options, threads, sets))
     return _joined(made, options)
-
-
-def made_of(texts: Any, options: Any, threads: int, allows_nulls: bool) -> Made:
-    """The fingerprints of texts, as simhash() takes them."""
-    take: Callable[..., Made] = _of_arrow if is_arrow(texts) else _of_items
-    return take(texts, options, threads, allows_nulls)
 
 
 def _fingerprints(texts: Any, options: Any, nulls: Nulls, threads: int, name: str) -> Words:
@@ -242,7 +254,8 @@ def _fingerprints(texts: Any, options: Any, nulls: Nulls, threads: int, name: st
     threads = number_of(threads, "threads", (1 << 32) - 1)
     if nulls not in ("error", "mask"):
         raise ArgumentError(f"nulls: expected error or mask, found {nulls!r}")
-    made, is_null, _ = made_of(texts, options, threads, nulls == "mask")
+    take: Callable[..., Made] = made_of_arrow if is_arrow(texts) else made_of_items
+    made, is_null, *_ = take(texts, options, threads, nulls == "mask")
     if nulls == "error":
         return made
     masks: Any = np.ma  # not typed in all versions
