@@ -103,6 +103,79 @@ def test_fingerprints(folder: pathlib.Path, rng: np.random.Generator, has_names:
     assert lines[-1] == f"sstore: of these, {int((kept.kept_row < 0).sum())} are near a record of {folder}/seen"
 
 
+@pytest.mark.parametrize("ids", ["names", "ids", "numbers"])
+def test_update(folder: pathlib.Path, rng: np.random.Generator, ids: str) -> None:
+    """Each day's rows that are new come out, and into the store, which is made on the first day."""
+    path, removed = folder / "seen", folder / "removed.tsv"
+    fps = np.concatenate([clustered(rng, 200) for _ in range(3)])
+    rows = np.arange(len(fps)) + 1000
+    model: dict[Any, int] = {}
+    if ids == "ids":
+        sstore.build(path, [], distance=3)
+    for _ in range(3):
+        table = pa.table({"hash": fps, "row": rows, "url": [f"page\t{row}" for row in rows.tolist()]})
+        table = table.take(pa.array(rng.permutation(len(fps))[:250]))
+        pq.write_table(table, folder / "in.parquet", row_group_size=100)
+        options: list[Any] = ["--fingerprint-field", "hash", "--update", path, "--removed", removed, "--force"]
+        options += {"names": ["--id-field", "url"], "ids": ["--id-field", "row"], "numbers": []}[ids]
+        kept = sstore.dedup(table["hash"], against=path) if path.exists() else sstore.dedup(table["hash"])
+        lines = run(folder / "in.parquet", folder / "out.parquet", *options).splitlines()
+        out = pq.read_table(folder / "out.parquet")
+        assert out.equals(table.filter(pa.array(kept.is_kept)))
+        near = int((kept.kept_row < 0).sum())
+        wanted = [f"sstore: documents 250, kept {len(out)}, dropped {250 - len(out)}"]
+        wanted += [f"sstore: of these, {near} are near a record of {path}"] if near > 0 else []
+        before = len(model)
+        keys: dict[str, Any] = {"names": out["url"].to_pylist(), "ids": out["row"].to_pylist()}
+        model.update(zip(keys.get(ids, range(before, before + len(out))), out["hash"].to_pylist()))
+        wanted += [f"sstore: {path}: added {len(out)} records; records {len(model)}"]
+        assert lines == wanted and len(model) == before + len(out)
+        with sstore.open(path) as store:
+            records = store.records(with_names=ids == "names")
+            assert dict(zip(records.name if ids == "names" else records.id.tolist(), records.fingerprint)) == model
+            assert store.has_names == (ids == "names")
+        near_lines = [line.split("\t") for line in removed.read_text().splitlines() if f"\t{path}:" in line]
+        escaped = {str(name).replace("\t", "\\x09") for name in model}
+        assert len(near_lines) == near and all(line[1][len(f"{path}:") :] in escaped for line in near_lines)
+
+
+def test_updates_that_fail(folder: pathlib.Path, pages: pathlib.Path) -> None:
+    out, store = folder / "out.parquet", folder / "seen"
+    sstore.build(folder / "named", [], names=[])
+    sstore.build(folder / "bare", sstore.simhash(["a red ball"]), distance=3)
+    for options, message in (
+        (["--against", folder / "bare", "--update", store], "cannot be combined with against"),
+        (["--update", folder / "named"], "named: the store has names: --id-field says which column"),
+        (["--update", folder / "named", "--id-field", "text"], "names: row 3: expected 1 to 65536 bytes"),
+        (["--update", folder / "bare", "--bits", 128], "expected a store of 128 bits, found one of 64"),
+    ):
+        assert message in run(pages, out, *options, code=1)
+    found = run(pages, out, "--update", folder / "bare", "--id-field", "id")
+    assert found.startswith(
+        f"sstore: warning: {folder}/bare: the store has no names, and the ids of --id-field are texts"
+    )
+    out.unlink()
+    before = sstore.open(folder / "bare").records().id.tolist()
+    for step, has_output in (("sstore.__main__._Source.copy", False), ("sstore._update.Update.finish", True)):
+        killed = f"import os, sys, sstore, sstore.__main__, sstore._update; {step} = lambda *_: os._exit(9); "
+        command: list[Any] = [
+            sys.executable,
+            "-c",
+            killed + "sys.exit(sstore.__main__.main(sys.argv[1:]))",
+            "dedup",
+            pages,
+            out,
+        ]
+        command += ["--update", folder / "bare", "--distance", "0", "--features", "words"]
+        pq.write_table(pa.table({"text": ["one new text", "and another"]}), pages)
+        assert subprocess.run(command).returncode == 9
+        assert out.exists() == has_output and sstore.open(folder / "bare").records().id.tolist() == before
+        assert not has_output or pq.read_table(out).num_rows == 2
+    found = run(pages, out, "--update", folder / "bare", "--force")
+    assert found.splitlines()[-1].endswith(f"bare: added 2 records; records {len(before) + 2}")
+    assert pq.read_table(out).num_rows == 2
+
+
 def test_similarity(folder: pathlib.Path, rng: np.random.Generator) -> None:
     """The command says the same."""
     words = [f"w{i}" for i in range(30)]

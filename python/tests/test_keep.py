@@ -433,6 +433,7 @@ def test_updates_that_fail(folder: pathlib.Path) -> None:
         ({"update": folder / "bare", "against": folder / "bare"}, "update: cannot be combined with against"),
         ({"names": ["a", "b", "c"]}, "names: only with update="),
         ({"ids": [1, 2, 3], "against": folder / "bare"}, "ids: only with update="),
+        ({"before_update": print}, "before_update: only with update="),
         ({"update": folder / "named"}, "names= says those of the rows"),
         ({"update": folder / "named", "names": ["a", "b"]}, "names: expected as many as there are rows, found 2 and 3"),
         ({"update": folder / "named", "names": ["a", "", "c"]}, "names: row 1: expected 1 to 65536 bytes"),
@@ -462,6 +463,16 @@ def test_updates_that_fail(folder: pathlib.Path) -> None:
     for path in ("bare", "new"):
         with pytest.raises(KeyboardInterrupt):
             sstore.dedup(np.arange(1000, dtype=np.uint64) << np.uint64(40), update=folder / path, progress=stop)
+    for path in ("bare", "new"):
+        given: list[sstore.Kept] = []
+
+        def fail(kept: sstore.Kept) -> None:
+            given.append(kept)  # noqa: B023
+            raise OSError("the disk is full")
+
+        with pytest.raises(OSError, match="the disk is full"):
+            sstore.dedup(fps, update=folder / path, before_update=fail)
+        assert [(kept.is_kept.tolist(), kept.change) for kept in given] == [([path == "new", True, True], None)]
     assert [len(sstore.open(folder / path)) for path in ("named", "bare")] == [1, 1]
     assert {*folder.iterdir()} == {folder / "named", folder / "bare"}
     with pytest.warns(sstore.DoubtWarning, match="the store has no ids, so the given ones are ignored"):

@@ -11,6 +11,7 @@ import pathlib
 import signal
 import sys
 import uuid
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import repeat
@@ -44,8 +45,9 @@ _OPTIONS = [
     ("--strict", "", "drop only rows that are near the kept one"),
     ("--max-group", "N", "drop nothing of groups of more than N rows, but report them (default: no limit)"),
     ("--removed", "FILE", "list what is dropped, what is kept instead, and the distance, or the similarity"),
-    ("--id-field", "KEY", "the column of names for --removed (default: numbers of rows, from 0)"),
+    ("--id-field", "KEY", "the column of names or ids, for --removed (default: numbers of rows, from 0) and --update"),
     ("--against", "STORE", "also drop what is near a record of STORE"),
+    ("--update", "STORE", "as --against, and add what is kept; STORE may be new"),
     ("--features", "KIND", "words (default), or chars: sequences of characters"),
     ("--shingle", "N", "a feature has N words (default 1; of a MinHash 2) or characters (4)"),
     (
@@ -71,7 +73,7 @@ _TYPES: dict[str, Any] = {
 }
 # Those that are arguments of sstore.dedup().
 _ARGUMENTS = (
-    *("distance", "similarity", "recall", "strict", "max_group", "against", "features", "shingle", "weights"),
+    *("distance", "similarity", "recall", "strict", "max_group", "against", "update", "features", "shingle", "weights"),
     *("markup", "bits", "hash", "memory", "threads", "tmp_dir"),
 )
 
@@ -95,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
             made.add_argument(*names, action="store_true", help=text)
         else:
             made.add_argument(*names, metavar=takes, type=_TYPES.get(takes, str), help=text)
-    made.set_defaults(keep="first")
+    made.set_defaults(keep="first", is_written=False)
     return parser
 
 
@@ -121,12 +123,22 @@ class _Source:
                 + ", ".join(f"{field.name} ({field.type})" for field in self.schema)
             )
 
+    def is_integer(self, column: str) -> bool:
+        return bool(self.arrow.types.is_integer(self.schema.field(column).type))
+
     def reader(self, columns: dict[str, str]) -> Any:
-        """Some columns with new names, as a stream."""
+        """Some columns with new names, as a stream. Integers become names as text."""
         fields = [self.schema.field(column).with_name(name) for name, column in columns.items()]
+        fields = [
+            field.with_type(self.arrow.string()) if name == "names" and self.is_integer(column) else field
+            for field, (name, column) in zip(fields, columns.items())
+        ]
         schema = self.arrow.schema(fields)
         batches = (
-            self.arrow.RecordBatch.from_arrays([batch.column(column) for column in columns.values()], schema=schema)
+            self.arrow.RecordBatch.from_arrays(
+                [batch.column(column).cast(field.type) for column, field in zip(columns.values(), fields)],
+                schema=schema,
+            )
             for batch in self.file.iter_batches(_BATCH_ROWS, columns=list(dict.fromkeys(columns.values())))
         )
         return self.arrow.RecordBatchReader.from_batches(schema, batches)
@@ -195,6 +207,37 @@ def _order_of(keep: str) -> Optional[str]:
     return name
 
 
+def _label_of(source: _Source, given: argparse.Namespace) -> Optional[str]:
+    """What the records of --update get from the column of --id-field: names, ids or None."""
+    if given.update is None:
+        return None
+    has_names, has_ids = given.id_field is not None, True
+    if os.path.lexists(given.update):
+        with sstore.open(given.update) as store:
+            has_names, has_ids = store.has_names, store.has_ids
+    if has_names and given.id_field is None:
+        raise _Failure(f"{given.update}: the store has names: --id-field says which column has those of the rows")
+    if has_names or given.id_field is None:
+        return "names" if has_names else None
+    if source.is_integer(given.id_field):
+        return "ids" if has_ids else None
+    if has_ids and not given.quiet:
+        _print(
+            f"warning: {given.update}: the store has no names, and the ids of --id-field are texts: the records get "
+            "numbers"
+        )
+    return None
+
+
+def _write(source: _Source, kept: sstore.Kept, given: argparse.Namespace) -> None:
+    """Write both files, so that each is there as a whole or not at all."""
+    with _new_file(given.output) as target, _new_file(given.removed) as removed:
+        source.copy(target, kept.is_kept)
+        if given.removed is not None:
+            _write_removed(removed, source, kept, given)
+    given.is_written = True
+
+
 def _write_removed(target: pathlib.Path, source: _Source, kept: sstore.Kept, given: argparse.Namespace) -> None:
     """A line for each dropped row: its name, that of the row that is kept instead, and the distance, or how similar
     they are."""
@@ -202,10 +245,11 @@ def _write_removed(target: pathlib.Path, source: _Source, kept: sstore.Kept, giv
     named = np.union1d(dropped.row, dropped.kept_row[dropped.kept_row >= 0])
     names = source.names(given.id_field, named)
     is_stored = dropped.kept_row < 0
+    against = given.against or given.update
     if "stored_id" in dropped:
-        stored = iter(_stored_of(given.against, dropped["stored_id"][is_stored]))
+        stored = iter(_stored_of(against, dropped["stored_id"][is_stored]))
     else:
-        stored = repeat(b"" if given.against is None else _escaped(os.fsencode(given.against)))
+        stored = repeat(b"" if against is None else _escaped(os.fsencode(against)))
     with open(target, "wb") as lines:
         for i, (row, other) in enumerate(zip(np.searchsorted(named, dropped.row), dropped.kept_row)):
             instead = next(stored) if is_stored[i] else names[np.searchsorted(named, other)]
@@ -225,6 +269,11 @@ def _new_file(path: Optional[pathlib.Path]) -> Iterator[pathlib.Path]:
         with open(made, "rb") as file:
             os.fsync(file.fileno())
         os.replace(made, path)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
     finally:
         made.unlink(missing_ok=True)
 
@@ -258,6 +307,11 @@ def _dedup(given: argparse.Namespace) -> None:
         source.check("--id-field", given.id_field)
     arguments: dict[str, Any] = {name: value for name in _ARGUMENTS if (value := getattr(given, name)) is not None}
     arguments[kind] = kind
+    if (label := _label_of(source, given)) is not None:
+        columns[label] = given.id_field
+        arguments[label] = label
+    if given.update is not None:  # a row that the store has is in the output
+        arguments["before_update"] = lambda kept: _write(source, kept, given)
     kept = sstore.dedup(
         source.reader(columns),
         keep=given.keep if order is None else "order",
@@ -265,10 +319,8 @@ def _dedup(given: argparse.Namespace) -> None:
         progress=not given.quiet and sys.stderr.isatty(),
         **arguments,
     )
-    with _new_file(given.output) as target, _new_file(given.removed) as removed:
-        source.copy(target, kept.is_kept)
-        if given.removed is not None:
-            _write_removed(removed, source, kept, given)
+    if given.update is None:
+        _write(source, kept, given)
     _tell(given, kept)
 
 
@@ -281,7 +333,9 @@ def _tell(given: argparse.Namespace, kept: sstore.Kept) -> None:
     _print(f"documents {count}, kept {count - dropped}, dropped {dropped}")
     stored = int((kept.kept_row < 0).sum())
     if stored > 0:
-        _print(f"of these, {stored} are near a record of {given.against}")
+        _print(f"of these, {stored} are near a record of {given.against or given.update}")
+    if kept.change is not None:
+        _print(f"{given.update}: added {kept.change.added_count} records; records {kept.change.record_count}")
 
 
 def _print(line: str) -> None:
@@ -292,10 +346,11 @@ def main(arguments: Optional[list[str]] = None) -> int:
     given = _parser().parse_args(arguments)
     for number in (signal.SIGTERM, signal.SIGHUP):  # nothing is left behind
         signal.signal(number, lambda number, _: sys.exit(128 + number))
+    warnings.showwarning = lambda message, *_, **__: _print(f"warning: {message}")
     try:
         _dedup(given)
     except KeyboardInterrupt:
-        _print("interrupted; nothing was written")
+        _print(f"interrupted; {'the store is as it was' if given.is_written else 'nothing was written'}")
         return 130
     except (_Failure, sstore.Error, OSError, ValueError, TypeError, NotImplementedError) as error:
         _print(str(error))

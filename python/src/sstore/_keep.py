@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Optional, Union
 
 import numpy as np
@@ -96,7 +96,7 @@ class Kept:
             with ids.
         large_group_row, large_group_size: with max_group, of each group that is larger the row that would have been
             kept, and its rows: int64 and uint64, both of shape (groups,).
-        change: with update, what was added to the store; otherwise None.
+        change: with update, what was added to the store; before_update gets None, as it is without.
     """
 
     is_kept: Flags
@@ -408,11 +408,13 @@ class _Finder:
         distance: int,
         threads: int,
         is_last: bool,
+        before_update: Optional[Callable[[Kept], object]],
     ) -> None:
         self.keeper = keeper
         self.store = store
         self.update = update
         self.sets = sets
+        self.before_update = before_update
         self.distance = distance
         self.threads = threads
         self.is_last = is_last
@@ -470,9 +472,13 @@ class _Finder:
         if self.sets is not None:
             self.sets.check()
         groups = self.keeper.large_groups.take()
-        change = None if self.update is None else self.update.finish(is_kept)
         name = "distance" if self.sets is None else "similarity"
-        return Kept(is_kept, kept_row, stored_id, row_of(groups["row"]), groups["size"], change, {name: measure})
+        kept = Kept(is_kept, kept_row, stored_id, row_of(groups["row"]), groups["size"], None, {name: measure})
+        if self.update is None:
+            return kept
+        if self.before_update is not None:
+            self.before_update(kept)
+        return replace(kept, change=self.update.finish(is_kept))
 
     def _row_of(self) -> Any:
         """What makes rows of the keeper's numbers."""
@@ -498,11 +504,13 @@ def _open_store(
 
 
 def _begin_update(
-    path: Optional[PathLike], ids: Any, names: Any, against: Any, opened: ExitStack, **shared: Any
+    path: Optional[PathLike], ids: Any, names: Any, before_update: Any, against: Any, opened: ExitStack, **shared: Any
 ) -> Optional[Update]:
     """What adds the rows that are kept to a store, if one is given."""
     if path is None and (ids is not None or names is not None):
         raise ArgumentError(f"{'names' if ids is None else 'ids'}: only with update=, of the records that are added")
+    if path is None and before_update is not None:
+        raise ArgumentError("before_update: only with update=")
     if path is None:
         return None
     if against is not None:
@@ -539,6 +547,7 @@ def dedup(
     update: Optional[PathLike] = None,
     ids: Union[str, ArrayLike, None] = None,
     names: Union[str, StringsLike, None] = None,
+    before_update: Optional[Callable[[Kept], object]] = None,
     features: Features = "words",
     shingle: int = 0,
     weights: Optional[Weights] = None,
@@ -592,6 +601,8 @@ def dedup(
             the store meanwhile. Beside `memory`, this takes the fingerprints, ids and names of all rows.
         ids, names: with update, of the records, as add() takes them: n of them, or the name of a column of the table. A
             store with names needs names; a new one has names if they are given.
+        before_update: with update, a function of the Kept, which has no change yet. It is called before the store gets
+            the rows, to write them elsewhere. If it raises, the store stays as it was.
         features, shingle, weights, markup, segment, lexicon, hash: of texts, as simhash() takes them; with
             hash="minhash" as minhash() does.
         bits: of a fingerprint, as simhash(), minhash() or build() takes them.
@@ -636,7 +647,8 @@ def dedup(
     if similarity is None and recall is not None:
         raise ArgumentError("recall: only with similarity=")
     with ExitStack() as opened:
-        updated = _begin_update(update, ids, names, against, opened, memory=memory, threads=threads, tmp_dir=tmp_dir)
+        shared = {"memory": memory, "threads": threads, "tmp_dir": tmp_dir}
+        updated = _begin_update(update, ids, names, before_update, against, opened, **shared)
         if updated is not None and updated.exists:
             against = updated.path
         name = "against" if updated is None else "update"
@@ -656,7 +668,7 @@ def dedup(
         opened.callback(keeper.close)
         bad = bad_rows_of(skip_bad)
         is_named = isinstance(keep, str) and keep in ("first", "last")
-        finder = _Finder(keeper, store, updated, sets, near, threads, is_named and keep == "last")
+        finder = _Finder(keeper, store, updated, sets, near, threads, is_named and keep == "last", before_update)
         reader = _Reader(options, count, bad, number_of(threads, "threads", (1 << 32) - 1), sets)
         labels = [] if updated is None else updated.labels
         for part in _parts(items, field, reader, None if is_named else keep, descending, labels):
