@@ -404,6 +404,62 @@ def test_wide_fingerprints(ray_cluster: RayCluster, rng: np.random.Generator, tm
             call()
 
 
+def test_texts(ray_cluster: RayCluster, rng: np.random.Generator, tmp_path: pathlib.Path) -> None:
+    """Fingerprints of texts are those of simhash() and minhash(), and a similarity is the distance that finds it."""
+    import sstore.ray
+
+    words = [f"w{i}" for i in range(40)]
+    texts: list[Any] = [" ".join(rng.choice(words, 30)) for _ in range(100)]
+    texts += [f"{text} {rng.choice(words)}" for text in texts[:60]] + [None, "", "..."]
+    columns = {"id": np.arange(len(texts)), "body": texts, "more": [[i] for i in range(len(texts))]}
+    ds = ray.data.from_arrow([pyarrow.table(columns).slice(begin, 60) for begin in (0, 60, 120)])
+    numbers = sstore.simhash([text or "" for text in texts], "chars").tolist()
+    for row in sstore.ray.fingerprint(ds, "body", features="chars").take_all():
+        assert row["fingerprint"] == (None if row["id"] in (160, 161) else numbers[row["id"]])
+        assert (row["body"], list(row["more"])) == (texts[row["id"]], [row["id"]])
+    how: dict[str, Any] = {"hash": "minhash", "bits": 512, "shingle": 1}
+    made = sstore.ray.fingerprint(ds, "body", **how).select_columns(["id", "fingerprint"]).materialize()
+    fps = sstore.minhash(texts[:160], shingle=1, bits=512).astype(">u8")
+    found = {row["id"]: row["fingerprint"] for row in made.take_all()}
+    assert found == {i: fps[i].tobytes() if i < 160 else None for i in range(len(texts))}
+    near, path = sstore.minhash_distance(0.7, 512, recall=0.9), str(tmp_path / "shards")
+    wished: dict[str, Any] = {"similarity": 0.7, "recall": 0.9}
+    recipe = sstore.text_recipe(**how)
+    shards = sstore.ray.build_shards(made, path, 2, recipe=recipe, **wished)
+    assert (shards.distance, shards.bits, shards.recipe) == (near, 512, recipe)
+    some = made.limit(40)
+    for call in (
+        lambda **o: sstore.ray.near_pairs(made, partitions=2, **o),
+        lambda **o: sstore.ray.deduplicate(made, partitions=2, **o),
+        lambda **o: sstore.ray.deduplicate(made, partitions=2, strict=True, **o),
+        lambda **o: sstore.ray.scan(made, some, **o),
+        lambda **o: sstore.ray.query_shards(some, path, **o),
+    ):
+        by_similarity, by_distance = (
+            sorted(str(list(row.values())) for row in call(**o).take_all()) for o in (wished, {"distance": near})
+        )
+        assert by_similarity == by_distance and len(by_similarity) > 40
+        for options, text in (
+            ({"similarity": 0.7, "distance": 3}, "similarity: cannot be combined with distance"),
+            ({"recall": 0.7}, "recall: only with similarity="),
+            ({"similarity": 0.3}, "of 512 bits it can be at most 128"),
+        ):
+            with pytest.raises(sstore.ArgumentError, match=text):
+                call(**options)
+    for call, error, text in (
+        (lambda: sstore.ray.fingerprint(ds), sstore.ArgumentError, 'expected a column "text", found id, body'),
+        (lambda: sstore.ray.fingerprint(ds, "more"), TypeError, "'more' of strings, found "),
+        (
+            lambda: sstore.ray.fingerprint(ds.rename_columns({"more": "fingerprint"}), "body"),
+            sstore.ArgumentError,
+            'there is a column "fingerprint"',
+        ),
+        (lambda: sstore.ray.fingerprint(ds, "body", bits=256), sstore.ArgumentError, "expected 64 or 128"),
+    ):
+        with pytest.raises(error, match=text):
+            call()
+
+
 def test_wrong_columns(data: Data) -> None:
     import sstore.ray
 

@@ -431,6 +431,63 @@ def test_wide_fingerprints(data: Data, rng: np.random.Generator, tmp_path: pathl
             call()
 
 
+def test_texts(data: Data, rng: np.random.Generator, tmp_path: pathlib.Path) -> None:
+    """Fingerprints of texts are those of simhash() and minhash(), and a similarity is the distance that finds it."""
+    import sstore.spark
+
+    words = [f"w{i}" for i in range(40)]
+    texts: list[Any] = [" ".join(rng.choice(words, 30)) for _ in range(100)]
+    texts += [f"{text} {rng.choice(words)}" for text in texts[:60]] + [None, "", "..."]
+    rows = [(i, text, [i]) for i, text in enumerate(texts)]
+    df = data.session.createDataFrame(rows, "id long, `the.body` string, more array<long>").repartition(3)
+    found = {row["id"]: row for row in sstore.spark.fingerprint(df, "the.body", features="chars").collect()}
+    for i, number in enumerate(sstore.simhash([text or "" for text in texts], "chars").tolist()):
+        assert found[i]["fingerprint"] == (None if i in (160, 161) else (number + (1 << 63)) % (1 << 64) - (1 << 63))
+        assert found[i][:3] == rows[i]
+    how: dict[str, Any] = {"hash": "minhash", "bits": 512, "shingle": 1}
+    made = sstore.spark.fingerprint(df, "the.body", **how).persist()
+    fps = sstore.minhash(texts[:160], shingle=1, bits=512).astype(">u8")
+    found = {row["id"]: row["fingerprint"] for row in made.collect()}
+    assert found == {i: bytes(fps[i].tobytes()) if i < 160 else None for i in range(len(texts))}
+    near, path = sstore.minhash_distance(0.7, 512, recall=0.9), str(tmp_path / "shards")
+    wished: dict[str, Any] = {"similarity": 0.7, "recall": 0.9}
+    recipe = sstore.text_recipe(**how)
+    shards = sstore.spark.build_shards(made, path, 2, recipe=recipe, **wished)
+    assert (shards.distance, shards.bits, shards.recipe) == (near, 512, recipe)
+    some = made.where("id < 40")
+    for call in (
+        lambda **o: sstore.spark.near_pairs(made, partitions=2, **o),
+        lambda **o: sstore.spark.deduplicate(made, partitions=2, **o),
+        lambda **o: sstore.spark.deduplicate(made, partitions=2, strict=True, **o),
+        lambda **o: sstore.spark.scan(made, some, **o),
+        lambda **o: sstore.spark.query_shards(some, path, **o),
+    ):
+        by_similarity, by_distance = (sorted(map(tuple, call(**o).collect())) for o in (wished, {"distance": near}))
+        assert by_similarity == by_distance and len(by_similarity) > 40
+        for options, text in (
+            ({"similarity": 0.7, "distance": 3}, "similarity: cannot be combined with distance"),
+            ({"recall": 0.7}, "recall: only with similarity="),
+            ({"similarity": 0.3}, "of 512 bits it can be at most 128"),
+        ):
+            with pytest.raises(sstore.ArgumentError, match=text):
+                call(**options)
+    sstore.spark.build_shards(made, path, 2, recipe="pdq", force=True)
+    for call in (
+        lambda: sstore.spark.query_shards(some, path, similarity=0.7),
+        lambda: sstore.spark.build_shards(made, path, 2, recipe="pdq", similarity=0.7, force=True),
+    ):
+        with pytest.raises(sstore.ArgumentError, match="similarity= needs MinHashes, and the recipe is 'pdq'"):
+            call()
+    for call, error, text in (
+        (lambda: sstore.spark.fingerprint(df), sstore.ArgumentError, 'expected a column "text", found id, the.body'),
+        (lambda: sstore.spark.fingerprint(df, "more"), TypeError, "'more' of strings, found array"),
+        (lambda: sstore.spark.fingerprint(made, "the.body"), sstore.ArgumentError, 'there is a column "fingerprint"'),
+        (lambda: sstore.spark.fingerprint(df, "the.body", bits=256), sstore.ArgumentError, "expected 64 or 128"),
+    ):
+        with pytest.raises(error, match=text):
+            call()
+
+
 def test_wrong_columns(data: Data) -> None:
     import sstore.spark
 

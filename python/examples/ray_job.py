@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.fs
 import ray
 
-import sstore
 import sstore.ray
 
 
@@ -30,12 +29,6 @@ def main() -> None:
     def count_nulls(batch: pa.Table) -> pa.Table:
         return pa.table({"nulls": [batch.column(given.id).null_count]})
 
-    def fingerprint(batch: pa.Table) -> pa.Table:
-        texts = batch.column(given.text).combine_chunks().fill_null("")
-        made = sstore.simhash(texts, threads=1)
-        batch = batch.append_column("fingerprint", pa.array(made, mask=made == 0))  # no words: null, and no duplicate
-        return batch.rename_columns(["id" if name == given.id else name for name in batch.column_names])
-
     path = given.output if "://" in given.output else os.path.abspath(given.output)
     files, path = pa.fs.FileSystem.from_uri(path)
     if files.get_file_info(path).type != pa.fs.FileType.NotFound:
@@ -47,7 +40,10 @@ def main() -> None:
         parser.error(f"--id {given.id}: expected a column of int64 or uint64, found {kind}")
     if documents.map_batches(count_nulls, batch_format="pyarrow").sum("nulls"):
         parser.error(f"--id {given.id}: a document has none")
-    documents = documents.map_batches(fingerprint, batch_format="pyarrow").materialize()
+    documents = sstore.ray.fingerprint(documents, given.text)
+    if given.id != "id":
+        documents = documents.rename_columns({given.id: "id"})
+    documents = documents.materialize()
     kept = sstore.ray.deduplicate(documents, given.distance).drop_columns(["fingerprint"]).materialize()
     if given.id != "id":
         kept = kept.rename_columns({"id": given.id})

@@ -10,22 +10,11 @@ For a try on one machine: spark-submit --master "local[*]" --conf spark.sql.shuf
 """
 
 import argparse
-from collections.abc import Iterator
 
-import numpy as np
-import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-import sstore
 import sstore.spark
-
-
-def fingerprint(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        made = sstore.simhash(batch.column("text"), threads=1)
-        values = pa.array(made.view(np.int64), mask=made == 0)  # no words: null, and so no duplicate
-        yield pa.RecordBatch.from_arrays([batch.column("id"), values], ["id", "fingerprint"])
 
 
 def main() -> None:
@@ -44,10 +33,10 @@ def main() -> None:
     kind = dict(documents.dtypes).get(given.id)
     if kind not in ("bigint", "int", "smallint", "tinyint"):
         parser.error(f"--id {given.id}: expected a column of integers, found {kind or 'no such column'}")
-    texts = documents.select(F.col(given.id).cast("long").alias("id"), F.coalesce(given.text, F.lit("")).alias("text"))
+    texts = documents.select(F.col(given.id).cast("long").alias("id"), F.col(given.text).alias("text"))
     if documents.where(F.col(given.id).isNull()).limit(1).count() > 0:
         parser.error(f"--id {given.id}: a document has none; monotonically_increasing_id() numbers them")
-    records = texts.mapInArrow(fingerprint, "id long, fingerprint long").persist()
+    records = sstore.spark.fingerprint(texts).drop("text").persist()
     kept = sstore.spark.deduplicate(records, given.distance).select(F.col("id").alias(given.id))
     documents.join(kept, given.id, "left_semi").write.parquet(given.output)
     print(f"{records.count()} documents, {spark.read.parquet(given.output).count()} kept")

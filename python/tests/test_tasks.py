@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from brute import Words, brute_pairs, clustered, roots
 from brute_wide import brute_pairs as brute_wide_pairs
@@ -16,7 +18,11 @@ from test_join import rows_of
 import sstore
 from sstore import _tasks
 from sstore._arrays import words_of
+from sstore._similar import Nearness
 from sstore._tasks import Cells
+
+TEXT_ARGUMENTS: dict[str, Any] = {"features": "words", "shingle": 0, "weights": None, "markup": "none"}
+TEXT_ARGUMENTS.update(segment="pairs", lexicon=None, bits=0, hash="xxh3")
 
 
 def shuffle(cells: list[Cells], task_count: int) -> list[Cells]:
@@ -150,9 +156,42 @@ def test_equal_options() -> None:
     import sstore.ray
     import sstore.spark
 
-    for name in ("build_shards", "query_shards", "near_pairs", "clusters", "deduplicate", "scan"):
+    for name in ("fingerprint", "build_shards", "query_shards", "near_pairs", "clusters", "deduplicate", "scan"):
         one, other = (
             [(p.name, p.kind, p.default) for p in inspect.signature(getattr(module, name)).parameters.values()]
             for module in (sstore.spark, sstore.ray)
         )
         assert one[1:] == other[1:], name
+
+
+@pytest.mark.parametrize("how", [{}, {"bits": 128, "features": "chars"}, {"hash": "minhash", "bits": 192}])
+def test_fingerprints(how: dict[str, Any]) -> None:
+    """Fingerprints of texts, null of those without features, in the form of the engines; the arguments travel."""
+    texts: list[Any] = ["a red ball", None, "", "the cat sat on the mat", "a"]
+    arguments = pickle.loads(pickle.dumps(_tasks.TextArguments(**{**TEXT_ARGUMENTS, **how})))
+    made = sstore.minhash if "hash" in how else sstore.simhash
+    fps: Any = made(texts, nulls="mask", **{name: value for name, value in how.items() if name != "hash"})
+    assert arguments.word_count() == words_of(fps)
+    expected = [None if not row.any() else row.astype(">u8").tobytes() for row in fps.data.reshape(len(texts), -1)]
+    for form in (pa.array(texts), pa.chunked_array([texts[:2], texts[2:]]), pa.array(texts).dictionary_encode()):
+        found = _tasks.fingerprints_of(form, arguments).to_pylist()
+        assert [item.to_bytes(8, "big") if isinstance(item, int) else item for item in found] == expected
+
+
+def test_nearness() -> None:
+    """A distance, that of MinHashes of a similarity, or a default."""
+    assert [Nearness(None, None, None).within(4), Nearness(None, None, None).within(4, 9)] == [3, 9]
+    assert Nearness(5, None, None).within(1, 9) == 5
+    for recall in (None, 0.9):
+        distance = sstore.minhash_distance(0.8, 256, recall=recall or 0.99)
+        assert Nearness(None, 0.8, recall).within(4, 9) == distance
+    Nearness(None, 0.8, None).check_recipe("build", sstore.text_recipe(hash="minhash"))
+    Nearness(3, None, None).check_recipe("build", "pdq")
+    for call, message in (
+        (lambda: Nearness(3, 0.8, None), "similarity: cannot be combined with distance"),
+        (lambda: Nearness(3, None, 0.9), "recall: only with similarity="),
+        (lambda: Nearness(None, 0.3, None).within(4), "of 256 bits it can be at most 64"),
+        (lambda: Nearness(None, 0.8, None).check_recipe("build", "pdq"), "build: similarity= needs MinHashes"),
+    ):
+        with pytest.raises(sstore.ArgumentError, match=message):
+            call()

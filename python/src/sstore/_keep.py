@@ -32,7 +32,7 @@ from sstore._lexicon import Features, Lexicon, Segment
 from sstore._native import ffi, lib
 from sstore._order import orders_of, orders_of_chunk
 from sstore._rows import Piece, pieces, pieces_of_chunks
-from sstore._similar import DEFAULT_RECALL, FeatureSets, distance_of, similarities
+from sstore._similar import DEFAULT_DISTANCE, FeatureSets, Nearness, similarities
 from sstore._store import Store, build_distance
 from sstore._strings import TEXT_FORMATS, StringsLike, chunks_of
 from sstore._text import (
@@ -54,7 +54,6 @@ Similarities = npt.NDArray[np.float64]
 _TEXTS = 1 << 16  # that are fingerprinted together
 _SLICE = 1 << 16  # records that are added between two checks for signals
 _BATCH_SIZE = 1 << 20
-DEFAULT_DISTANCE = 3
 _DROPPED_COLUMNS = {"id": "u8", "other_id": "u8", "distance": "u4"}
 _NO_TEXT_OPTIONS = ("words", 0, None, "none", "pairs", None, "xxh3")
 
@@ -520,15 +519,12 @@ def _begin_update(
     return made
 
 
-def _distance_of(similarity: float, recall: Optional[float], distance: Optional[int], options: Any) -> int:
-    """The distance that finds this similarity among texts with these options; None: there are no texts."""
-    if distance is not None:
-        raise ArgumentError("similarity: cannot be combined with distance: both say how near is near")
+def _check_minhashes(options: Any) -> None:
+    """Fail if there are no MinHashes of texts; without options there are no texts."""
     if options is None:
         raise ArgumentError("similarity: it compares texts, and these are fingerprints: distance says how near is near")
     if options.hash != lib.SSTORE_FEATURE_HASH_MINHASH:
         raise ArgumentError('similarity: expected hash="minhash", whose distances tell similarities')
-    return distance_of(similarity, DEFAULT_RECALL if recall is None else recall, int(options.fingerprint_bits))
 
 
 def dedup(
@@ -643,9 +639,9 @@ def dedup(
         count = int(options.fingerprint_bits) // 64
     elif (features, shingle, weights, markup, segment, lexicon, hash) != _NO_TEXT_OPTIONS:
         raise ArgumentError("items: features, shingle and the like are options of texts, and these are fingerprints")
-    wished = None if similarity is None else _distance_of(similarity, recall, distance, options)
-    if similarity is None and recall is not None:
-        raise ArgumentError("recall: only with similarity=")
+    nearness = Nearness(distance, similarity, recall)
+    if similarity is not None:
+        _check_minhashes(options)
     with ExitStack() as opened:
         shared = {"memory": memory, "threads": threads, "tmp_dir": tmp_dir}
         updated = _begin_update(update, ids, names, before_update, against, opened, **shared)
@@ -653,8 +649,7 @@ def dedup(
             against = updated.path
         name = "against" if updated is None else "update"
         store = None if against is None else _open_store(against, name, recipe, count, opened)
-        own = DEFAULT_DISTANCE if store is None else store.distance
-        near = next(found for found in (wished, distance, own) if found is not None)
+        near = nearness.within(count or 1, DEFAULT_DISTANCE if store is None else store.distance)
         if updated is not None and store is not None:
             updated.check(store)
         elif updated is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from dataclasses import dataclass
 from typing import Any, Optional
 
 import numpy as np
@@ -14,11 +15,12 @@ from sstore._errors import ArgumentError, NotFoundError
 from sstore._native import ffi, lib
 from sstore._text import minhash_distance
 
-DEFAULT_RECALL = 0.99
+DEFAULT_DISTANCE = 3
+_DEFAULT_RECALL = 0.99
 SetNumbers = npt.NDArray[np.int64]
 
 
-def distance_of(similarity: float, recall: float, bits: int) -> int:
+def _distance_of(similarity: float, recall: float, bits: int) -> int:
     """The distance that finds this similarity, which a store of MinHashes can have."""
     if not 0 < similarity <= 1:
         raise ArgumentError(f"similarity: expected a number above 0, up to 1, found {similarity!r}")
@@ -29,6 +31,34 @@ def distance_of(similarity: float, recall: float, bits: int) -> int:
             "of more bits, the distance is a smaller part"
         )
     return found
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """How near is near: within a distance, or within that which finds MinHashes of a similarity."""
+
+    distance: Optional[int]
+    similarity: Optional[float]
+    recall: Optional[float]
+
+    def __post_init__(self) -> None:
+        if self.similarity is None and self.recall is not None:
+            raise ArgumentError("recall: only with similarity=")
+        if self.similarity is not None and self.distance is not None:
+            raise ArgumentError("similarity: cannot be combined with distance: both say how near is near")
+
+    def within(self, word_count: int, default: int = DEFAULT_DISTANCE) -> int:
+        """The distance, in bits, of fingerprints of so many words."""
+        if self.similarity is not None:
+            return _distance_of(
+                self.similarity, _DEFAULT_RECALL if self.recall is None else self.recall, 64 * word_count
+            )
+        return default if self.distance is None else self.distance
+
+    def check_recipe(self, what: str, recipe: Optional[str]) -> None:
+        """Fail if a recipe says that fingerprints are no MinHashes, and they are to have a similarity."""
+        if self.similarity is not None and recipe and " hash=minhash-" not in recipe:
+            raise ArgumentError(f"{what}: similarity= needs MinHashes, and the recipe is '{recipe}'")
 
 
 class FeatureSets:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn, Optional
+from typing import Any, NamedTuple, NoReturn, Optional
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sstore._arrays import MAX_WORDS, Words, pointer, words_of
 from sstore._call import Call, count_of
@@ -18,9 +19,12 @@ from sstore._doubt import BadRows
 from sstore._errors import ArgumentError
 from sstore._join import join_keys, join_records, lower_first
 from sstore._keep import Keeper
+from sstore._lexicon import Features, Segment
 from sstore._native import lib
+from sstore._similar import Nearness
 from sstore._stream import StreamMatcher
 from sstore._strings import strings_of
+from sstore._text import Hash, Markup, Weights, made_of_arrow, text_options
 
 ROWS = 1 << 20  # that a call of the library gets at once
 MAX_BROADCAST = 4_000_000
@@ -116,17 +120,43 @@ def report_bad(
     bad.count += left
 
 
-def strict_drops(parts: Iterable[tuple[Words, Words]], distance: int) -> Iterator[Words]:
-    """Of records in the order in which they precede, fingerprints and ids, the ids of those within the distance of one
-    that precedes and is kept."""
-    keeper = Keeper(False, distance, None, None, None, threads=1, strict=True)
+class TextArguments(NamedTuple):
+    """The arguments of text_options(), for tasks: the options themselves stay in their process."""
+
+    features: Features
+    shingle: int
+    weights: Optional[Weights]
+    markup: Markup
+    segment: Segment
+    lexicon: None
+    bits: int
+    hash: Hash
+
+    def word_count(self) -> int:
+        """Of a fingerprint."""
+        return int(text_options(*self).fingerprint_bits) // 64
+
+
+def fingerprints_of(texts: Any, how: TextArguments) -> pa.Array:
+    """The fingerprints of texts of Arrow, as uint64 or binary; null of those without features."""
+    made = made_of_arrow(texts, text_options(*how), 1, True)
+    values = pa.array(made.fingerprints) if made.fingerprints.ndim == 1 else arrow_bytes(made.fingerprints)
+    return pc.if_else(pa.array(made.has_features), values, pa.scalar(None, values.type))
+
+
+def strict_drops(parts: Iterable[tuple[Words, Words]], nearness: Nearness) -> Iterator[Words]:
+    """Of records in the order in which they precede, fingerprints and ids, the ids of those near one that precedes and
+    is kept."""
+    keeper: Optional[Keeper] = None
     numbers: list[Words] = []
     for fingerprints, ids in parts:
         if len(ids) > 0:
-            keeper.begin(words_of(fingerprints))
+            count = words_of(fingerprints)
+            keeper = keeper or Keeper(False, nearness.within(count), None, None, None, threads=1, strict=True)
+            keeper.begin(count)
             keeper.add(fingerprints, None)
             numbers.append(ids)
-    if numbers:
+    if keeper is not None:
         all_ids = np.concatenate(numbers)
         for batch in keeper.finish():
             yield all_ids[batch["id"]]

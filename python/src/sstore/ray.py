@@ -4,6 +4,7 @@
 
     pairs = sstore.ray.near_pairs(ds, distance=3)        # ds has the columns fingerprint and id
     kept = sstore.ray.deduplicate(ds, distance=3)
+    made = sstore.ray.fingerprint(documents, "body", hash="minhash")  # for similarity=, in the place of distance=
 
 Fingerprints and ids are uint64 or int64, of which 64 bits are taken; results are uint64. Fingerprints of more than 64
 bits are binary, the most significant byte first, and all of one length; results have them as binary. Rows without a
@@ -34,10 +35,13 @@ from sstore._columns import PAIR_COLUMNS, wide
 from sstore._doubt import SkipBad, bad_rows_of
 from sstore._errors import ArgumentError
 from sstore._join import components, shard_numbers
+from sstore._lexicon import Features, Segment
 from sstore._native import lib
 from sstore._rows import words
 from sstore._shards import ShardBuild, ShardManifest, SharedFolder, query_shard
+from sstore._similar import Nearness
 from sstore._store import build_distance
+from sstore._text import Hash, Markup, Weights
 
 if TYPE_CHECKING:
     from ray.data import Dataset
@@ -180,6 +184,49 @@ def _nothing(**columns: Any) -> pa.Table:
     return pa.table({name: pa.array([], kind) for name, kind in columns.items()})
 
 
+# ----- texts -----
+
+
+def fingerprint(
+    ds: Dataset,
+    text: str = "text",
+    *,
+    features: Features = "words",
+    shingle: int = 0,
+    weights: Optional[Weights] = None,
+    markup: Markup = "none",
+    segment: Segment = "pairs",
+    bits: int = 0,
+    hash: Hash = "xxh3",
+) -> Dataset:
+    """A Dataset with one more column, fingerprint: that of the text of each row, as uint64, or of more than 64 bits as
+    binary.
+
+    As sstore.spark.fingerprint(), of a Dataset.
+    """
+    import ray.data
+
+    how = _tasks.TextArguments(features, shingle, weights, markup, segment, None, bits, hash)
+    how.word_count()
+    if not isinstance(ds, ray.data.Dataset):
+        raise TypeError(f"fingerprint: expected a Dataset of Ray, found {type(ds).__name__}")
+    schema = ds.schema()
+    if schema is None:
+        return ds
+    types = dict(zip(schema.names, schema.types))
+    if text not in types:
+        raise ArgumentError(f'fingerprint: expected a column "{text}", found {", ".join(types)}')
+    if not _is_text_type(types[text]):
+        raise TypeError(f"fingerprint: expected the column {text!r} of strings, found {types[text]}")
+    if "fingerprint" in types:
+        raise ArgumentError('fingerprint: there is a column "fingerprint" already')
+
+    def make(batch: pa.Table) -> pa.Table:
+        return batch.append_column("fingerprint", _tasks.fingerprints_of(batch.column(text), how))
+
+    return _map(ds, make)
+
+
 # ----- shards -----
 
 
@@ -188,7 +235,9 @@ def build_shards(
     path: str,
     shards: int,
     *,
-    distance: int = 3,
+    distance: Optional[int] = None,
+    similarity: Optional[float] = None,
+    recall: Optional[float] = None,
     plan: str = "auto",
     recipe: Optional[str] = None,
     force: bool = False,
@@ -207,9 +256,11 @@ def build_shards(
     """
     records, has_ids = _records(ds, "build_shards")
     folder = SharedFolder(path, storage_options)
+    nearness = Nearness(distance, similarity, recall)
+    nearness.check_recipe("build_shards", recipe)
     records, words_found = _good(records, _is_binary(ds), has_ids, "build_shards", skip_bad)
     count = words_found or 1
-    work = ShardBuild(folder, shards, distance, plan, recipe, memory, force, has_ids, count)
+    work = ShardBuild(folder, shards, nearness.within(count), plan, recipe, memory, force, has_ids, count)
     work.check()
     if not records.take(1):
         return work.finish([])
@@ -232,6 +283,8 @@ def query_shards(
     path: str,
     *,
     distance: Optional[int] = None,
+    similarity: Optional[float] = None,
+    recall: Optional[float] = None,
     max_broadcast: int = _tasks.MAX_BROADCAST,
     skip_bad: SkipBad = False,
     storage_options: Optional[dict[str, Any]] = None,
@@ -249,7 +302,9 @@ def query_shards(
     records, _ = _records(ds, "query_shards", ("fingerprint",))
     folder = SharedFolder(path, storage_options)
     manifest = folder.read()
-    near = number_of(manifest.distance if distance is None else distance, "distance", manifest.bits)
+    nearness = Nearness(distance, similarity, recall)
+    nearness.check_recipe("query_shards", manifest.recipe)
+    near = number_of(nearness.within(manifest.words, manifest.distance), "distance", manifest.bits)
     number_of(max_broadcast, "max_broadcast", 1 << 63)
     queries = records.materialize()
     count = queries.count()
@@ -305,8 +360,10 @@ def _table(columns: dict[str, Any]) -> pa.Table:
 
 def near_pairs(
     ds: Dataset,
-    distance: int = 3,
+    distance: Optional[int] = None,
     *,
+    similarity: Optional[float] = None,
+    recall: Optional[float] = None,
     spanning: bool = False,
     partitions: Optional[int] = None,
     max_key_records: Optional[int] = None,
@@ -322,6 +379,7 @@ def near_pairs(
     """
     import ray
 
+    nearness = Nearness(distance, similarity, recall)
     records, has_ids = _records(ds, "near_pairs")
     schema = ds.schema()
     if schema is not None and not has_ids:
@@ -331,14 +389,14 @@ def near_pairs(
     records, words_found = _good(records, _is_binary(ds), has_ids, "near_pairs", skip_bad)
     word_count = words_found or MAX_WORDS  # which allows any distance
     limit = _tasks.key_limit(max_key_records, word_count)
-    distance = build_distance(distance, word_count)
+    near = build_distance(nearness.within(word_count), word_count)
 
     def count(batch: pa.Table) -> pa.Table:
-        counts = _tasks.count_keys(_column(batch, "fingerprint"), distance).reshape(-1)
+        counts = _tasks.count_keys(_column(batch, "fingerprint"), near).reshape(-1)
         buckets = np.flatnonzero(counts)
         return pa.table({"bucket": buckets, "records": counts[buckets]})
 
-    counts = _tasks.zero_counts(word_count, distance)
+    counts = _tasks.zero_counts(word_count, near)
     for batch in _map(records, count).iter_batches(batch_format="pyarrow", batch_size=None):
         np.add.at(counts.reshape(-1), np.asarray(batch.column("bucket")), np.asarray(batch.column("records")))
     nothing = _table({name: np.empty(0, kind) for name, kind in wide(PAIR_COLUMNS, word_count).items()})
@@ -349,7 +407,7 @@ def near_pairs(
 
     def explode(batch: pa.Table) -> Iterator[pa.Table]:
         fingerprints, ids = _column(batch, "fingerprint"), _column(batch, "id")
-        for cells in _tasks.make_cells(fingerprints, ids, distance, parts):
+        for cells in _tasks.make_cells(fingerprints, ids, near, parts):
             columns = {**cells.columns(), "fingerprint": _array(cells.fingerprint)}
             yield pa.table({**columns, _TASK: (cells.cell % np.uint64(tasks)).astype(np.int64)})
 
@@ -357,7 +415,7 @@ def near_pairs(
         yield nothing
         columns = {name: np.asarray(group.column(name)) for name in _tasks.Cells.names() if name != "fingerprint"}
         cells = _tasks.Cells(fingerprint=_column(group, "fingerprint"), **columns)
-        for pairs in _tasks.join_cells(cells, distance, spanning, _tasks.ROWS // 8):
+        for pairs in _tasks.join_cells(cells, near, spanning, _tasks.ROWS // 8):
             yield _table(pairs.columns)
 
     return _by_task(_map(records, explode, batch_size=_tasks.ROWS // 8), tasks, join)
@@ -439,8 +497,10 @@ def _connect(edges: Dataset, tasks: int) -> Dataset:
 
 def deduplicate(
     ds: Dataset,
-    distance: int = 3,
+    distance: Optional[int] = None,
     *,
+    similarity: Optional[float] = None,
+    recall: Optional[float] = None,
     keep: Optional[str] = None,
     descending: bool = False,
     strict: bool = False,
@@ -461,6 +521,7 @@ def deduplicate(
 
     flag_of(descending, "descending")
     flag_of(strict, "strict")
+    nearness = Nearness(distance, similarity, recall)
     ds = _numbered(ds, "deduplicate")
     _records(ds, "deduplicate")
     ds = _map(ds, lambda batch: batch)  # Arrow, also if the blocks are of pandas
@@ -475,7 +536,15 @@ def deduplicate(
             raise ArgumentError(f'deduplicate: expected a column "{name}", found {", ".join(schema.names)}')
     own_id = _GIVEN if _GIVEN in schema.names else "id"
     value = own_id if keep in (None, "id") else str(keep)
-    pairs = near_pairs(ds, distance, spanning=True, partitions=partitions, skip_bad=skip_bad)
+    pairs = near_pairs(
+        ds,
+        distance,
+        similarity=similarity,
+        recall=recall,
+        spanning=True,
+        partitions=partitions,
+        skip_bad=skip_bad,
+    )
     found = clusters(pairs, max_local_edges=max_local_edges)
     kind = schema.base_schema.field("id").type
     tasks = partitions or max(ds.count() // _tasks.ROWS, 1)
@@ -497,7 +566,7 @@ def deduplicate(
         group = _in_order(group, value, own_id, descending)
         if strict:
             drops = _tasks.strict_drops(
-                [(_column(group, "fingerprint"), np.arange(len(group), dtype=np.uint64))], distance
+                [(_column(group, "fingerprint"), np.arange(len(group), dtype=np.uint64))], nearness
             )
             return group.select(["id", _CLUSTER]).take(pa.array(np.concatenate([np.zeros(0, np.uint64), *drops])))
         cluster = _column(group, _CLUSTER)
@@ -589,7 +658,15 @@ def _fail_repeated(rows: pa.Table, number: np.uint64) -> None:
     _tasks.fail_repeated(own[0].as_py(), own[-1].as_py(), "several")
 
 
-def scan(ds: Dataset, queries: Dataset, distance: int = 3, *, skip_bad: SkipBad = False) -> Dataset:
+def scan(
+    ds: Dataset,
+    queries: Dataset,
+    distance: Optional[int] = None,
+    *,
+    similarity: Optional[float] = None,
+    recall: Optional[float] = None,
+    skip_bad: SkipBad = False,
+) -> Dataset:
     """All records of a Dataset within a distance of queries, without a store.
 
     As sstore.spark.scan(), of Datasets.
@@ -600,6 +677,7 @@ def scan(ds: Dataset, queries: Dataset, distance: int = 3, *, skip_bad: SkipBad 
     """
     import ray
 
+    nearness = Nearness(distance, similarity, recall)
     records, has_ids = _records(ds, "scan")
     asked = _records(queries, "scan", ("fingerprint",))[0].materialize()
     is_binary, has_queries = _is_binary(ds), asked.count() > 0
@@ -609,13 +687,14 @@ def scan(ds: Dataset, queries: Dataset, distance: int = 3, *, skip_bad: SkipBad 
     if count is not None:
         records, words_found = _good(records, is_binary, has_ids, "scan", skip_bad)
         _tasks.check_words("scan", words_found, count)
-    distance = number_of(distance, "distance", (count or 1) * lib.SSTORE_MAX_BUILD_DISTANCE)
+    word_count = count or (MAX_WORDS if is_binary else 1)
+    near = number_of(nearness.within(word_count), "distance", word_count * lib.SSTORE_MAX_BUILD_DISTANCE)
     if is_binary and count is None:
         return ray.data.from_arrow(_match_table(empty(2), empty(2)))
     wanted = ray.put(_distinct(asked))
 
     def match(batch: pa.Table) -> pa.Table:
-        matcher = _tasks.kept_matcher(wanted.hex(), lambda: ray.get(wanted), distance)
+        matcher = _tasks.kept_matcher(wanted.hex(), lambda: ray.get(wanted), near)
         found = matcher.feed(_column(batch, "fingerprint"), _column(batch, "id") if has_ids else None)
         return _match_table(found.query, found.fingerprint, found.columns.get("id"), found.distance)
 

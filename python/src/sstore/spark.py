@@ -4,6 +4,7 @@
 
     pairs = sstore.spark.near_pairs(df, distance=3)  # df has the columns fingerprint, a long or binary, and id, a long
     kept = sstore.spark.deduplicate(df, distance=3)
+    made = sstore.spark.fingerprint(documents, "body", hash="minhash")  # for similarity=, in the place of distance=
 
 Fingerprints and ids are longs, as Spark has no unsigned ones: their 64 bits are taken. Integers of fewer bits are
 fingerprints without a sign. Fingerprints of more than 64 bits are binary, the most significant byte first, and all of
@@ -34,10 +35,13 @@ from sstore._call import count_of, flag_of, number_of
 from sstore._doubt import SkipBad, bad_rows_of
 from sstore._errors import ArgumentError
 from sstore._join import components, shard_numbers
+from sstore._lexicon import Features, Segment
 from sstore._native import lib
 from sstore._rows import words
 from sstore._shards import ShardBuild, ShardManifest, SharedFolder, query_shard
+from sstore._similar import Nearness
 from sstore._store import build_distance
+from sstore._text import Hash, Markup, Weights
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -280,6 +284,58 @@ def _field(rows: Any, name: str) -> Any:
     return np.ascontiguousarray(rows[name])
 
 
+# ----- texts -----
+
+
+def fingerprint(
+    df: DataFrame,
+    text: str = "text",
+    *,
+    features: Features = "words",
+    shingle: int = 0,
+    weights: Optional[Weights] = None,
+    markup: Markup = "none",
+    segment: Segment = "pairs",
+    bits: int = 0,
+    hash: Hash = "xxh3",
+) -> DataFrame:
+    """A DataFrame with one more column, fingerprint: that of the text of each row.
+
+    It is a long, or of more than 64 bits binary. Of texts without features, and of null, it is null, so they are near
+    nothing. sstore.text_recipe() with the same options gives its recipe, for build_shards().
+
+    Args:
+        df: with any columns, but none that is called fingerprint.
+        text: the column of the texts, string or binary.
+        features, shingle, weights, markup, segment, bits, hash: as sstore.simhash() takes them; with hash="minhash" as
+            sstore.minhash() does.
+
+    Raises:
+        ArgumentError, TypeError: of the DataFrame or another argument.
+        UnsupportedError: as sstore.simhash().
+    """
+    from pyspark.sql.types import BinaryType, LongType, StructField, StructType
+
+    how = _tasks.TextArguments(features, shingle, weights, markup, segment, None, bits, hash)
+    _check_columns(df, "fingerprint", text)
+    if dict(df.dtypes)[text] not in ("string", "binary"):
+        raise TypeError(f"fingerprint: expected the column {text!r} of strings, found {dict(df.dtypes)[text]}")
+    if "fingerprint" in df.columns:
+        raise ArgumentError('fingerprint: there is a column "fingerprint" already')
+    is_wide = how.word_count() > 1
+    schema = StructType([*df.schema.fields, StructField("fingerprint", BinaryType() if is_wide else LongType())])
+
+    place, names = df.columns.index(text), [*df.columns, "fingerprint"]
+
+    def make(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            made = _tasks.fingerprints_of(batch.column(place), how)
+            yield pa.RecordBatch.from_arrays([*batch.columns, made if is_wide else made.view(pa.int64())], names)
+
+    # mapInArrow() cannot resolve a name with a dot.
+    return df.toDF(*map(str, range(len(df.columns)))).mapInArrow(make, schema)
+
+
 # ----- shards -----
 
 
@@ -288,7 +344,9 @@ def build_shards(
     path: str,
     shards: int,
     *,
-    distance: int = 3,
+    distance: Optional[int] = None,
+    similarity: Optional[float] = None,
+    recall: Optional[float] = None,
     plan: str = "auto",
     recipe: Optional[str] = None,
     force: bool = False,
@@ -306,7 +364,9 @@ def build_shards(
             binary, the lengths are read first.
         path: a folder that all machines reach: a path, or an address that fsspec knows, such as "s3://bucket/docs".
         shards: their number, about a hundred million records each.
-        distance, plan, recipe, memory: as sstore.build() takes them; the memory is that of one task.
+        distance: in bits, 0 to 16 for each word; None: 3.
+        similarity, recall: of MinHashes, instead of a distance: as near_pairs() takes them.
+        plan, recipe, memory: as sstore.build() takes them; the memory is that of one task.
         force: replace the shards at the path, once the new ones are complete. The folders of the old ones are then
             removed, so queries that began before may fail.
         skip_bad: leave out rows with a null id, or with a fingerprint of another length than most: as sstore.build().
@@ -322,9 +382,11 @@ def build_shards(
     """
     records, has_ids = _records(df, "build_shards")
     folder = SharedFolder(path, storage_options)
+    nearness = Nearness(distance, similarity, recall)
+    nearness.check_recipe("build_shards", recipe)
     records, found_words = _good(records, "build_shards", skip_bad)
     count = found_words or 1
-    work = ShardBuild(folder, shards, distance, plan, recipe, memory, force, has_ids, count)
+    work = ShardBuild(folder, shards, nearness.within(count), plan, recipe, memory, force, has_ids, count)
     work.check()
     names = ["fingerprint", "id"] if has_ids else ["fingerprint"]
 
@@ -345,6 +407,8 @@ def query_shards(
     path: str,
     *,
     distance: Optional[int] = None,
+    similarity: Optional[float] = None,
+    recall: Optional[float] = None,
     max_broadcast: int = _tasks.MAX_BROADCAST,
     skip_bad: SkipBad = False,
     storage_options: Optional[dict[str, Any]] = None,
@@ -360,6 +424,7 @@ def query_shards(
             once.
         path, storage_options: as build_shards() takes them. The shards are those published at the time of the call.
         distance: in bits, 0 to 64 for each word; None: that of the shards.
+        similarity, recall: of MinHashes, instead of a distance: as near_pairs() takes them.
         max_broadcast: queries, of 8 bytes for each word.
         skip_bad: leave out rows with a fingerprint of another length than most: as sstore.build().
 
@@ -376,7 +441,9 @@ def query_shards(
     records, _ = _records(df, "query_shards")
     folder = SharedFolder(path, storage_options)
     manifest = folder.read()
-    near = number_of(manifest.distance if distance is None else distance, "distance", manifest.bits)
+    nearness = Nearness(distance, similarity, recall)
+    nearness.check_recipe("query_shards", manifest.recipe)
+    near = number_of(nearness.within(manifest.words, manifest.distance), "distance", manifest.bits)
     schema = _schema_of(_MATCH, _is_binary(records))
     spark = df.sparkSession
     has_ids = manifest.has_ids
@@ -435,8 +502,10 @@ def query_shards(
 
 def near_pairs(
     df: DataFrame,
-    distance: int = 3,
+    distance: Optional[int] = None,
     *,
+    similarity: Optional[float] = None,
+    recall: Optional[float] = None,
     spanning: bool = False,
     partitions: Optional[int] = None,
     max_key_records: Optional[int] = None,
@@ -456,7 +525,11 @@ def near_pairs(
     Args:
         df: with the columns fingerprint, a long or binary, and id, a long. Equal records count once. Of binary, the
             lengths are read first.
-        distance: in bits, 0 to 16 for each word.
+        distance: in bits, 0 to 16 for each word; None: 3.
+        similarity: of MinHashes, instead of a distance: the Jaccard similarity, above 0 and up to 1. It becomes the
+            distance of sstore.minhash_distance(). Pairs of just this similarity are found, but for a few, and some that
+            are less similar; sstore.minhash_similarity() makes an estimate of the resulting distances.
+        recall: with similarity, the share of pairs of just this similarity that is found; None: 0.99.
         spanning: only pairs that connect whatever all pairs connect, with repeats; see sstore.join_records(). For
             clusters that is enough, and many near or equal fingerprints then make few pairs. Of more than 64 bits,
             their distance may be larger.
@@ -478,6 +551,7 @@ def near_pairs(
     """
     from pyspark.sql import functions as F
 
+    nearness = Nearness(distance, similarity, recall)
     records, _ = _records(df, "near_pairs")
     _check_columns(df, "near_pairs", "id")
     flag_of(spanning, "spanning")
@@ -486,18 +560,18 @@ def near_pairs(
     records, found_words = _good(records, "near_pairs", skip_bad)
     word_count = found_words or MAX_WORDS  # which allows any distance, of no records
     limit = _tasks.key_limit(max_key_records, word_count)
-    distance = build_distance(distance, word_count)
+    near = build_distance(nearness.within(word_count), word_count)
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        counts = _tasks.zero_counts(word_count, distance)
+        counts = _tasks.zero_counts(word_count, near)
         for columns in _gather(batches, ["fingerprint"]):
-            counts += _tasks.count_keys(columns["fingerprint"], distance)
+            counts += _tasks.count_keys(columns["fingerprint"], near)
         tables, buckets = np.nonzero(counts)
         yield _batch({"table": tables, "bucket": buckets, "records": counts[tables, buckets]})
 
     counted = records.mapInArrow(count, "table long, bucket long, records long")
     rows = counted.groupBy("table", "bucket").agg(F.sum("records").alias("records")).toPandas()
-    counts = _tasks.zero_counts(word_count, distance)
+    counts = _tasks.zero_counts(word_count, near)
     counts[rows["table"].to_numpy(np.int64), rows["bucket"].to_numpy(np.int64)] = rows["records"]
     least = int(spark.conf.get("spark.sql.shuffle.partitions", "200"))
     parts, tasks = _tasks.divide(counts, limit, word_count, least)
@@ -506,14 +580,14 @@ def near_pairs(
 
     def spread(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Any, dict[str, Any]]]:
         for columns in _gather(batches, ["fingerprint", "id"]):
-            for cells in _tasks.make_cells(columns["fingerprint"], columns["id"], distance, parts):
+            for cells in _tasks.make_cells(columns["fingerprint"], columns["id"], near, parts):
                 yield cells.cell % np.uint64(tasks), cells.columns()
 
     def join(arrays: Iterator[Any]) -> Iterator[pa.RecordBatch]:
         rows = np.concatenate([np.empty(0, row), *arrays])
         cells = _tasks.Cells(**{name: _field(rows, name) for name in _tasks.Cells.names()})
         del rows
-        for pairs in _tasks.join_cells(cells, distance, spanning, _tasks.ROWS // 8):
+        for pairs in _tasks.join_cells(cells, near, spanning, _tasks.ROWS // 8):
             yield _batch(pairs.columns)
 
     return _shuffled(records, tasks, row, spread, join, schema)
@@ -591,8 +665,10 @@ def _small_star(edges: DataFrame) -> DataFrame:
 
 def deduplicate(
     df: DataFrame,
-    distance: int = 3,
+    distance: Optional[int] = None,
     *,
+    similarity: Optional[float] = None,
+    recall: Optional[float] = None,
     keep: Optional[str] = None,
     descending: bool = False,
     strict: bool = False,
@@ -610,7 +686,9 @@ def deduplicate(
             different. Of texts 64-bit hashes are compared, and two of one hash are an error: among a billion, the
             probability is 3 %. Rows without a fingerprint are kept, and so are those that skip_bad leaves out of the
             comparison.
-        distance: in bits, 0 to 16 for each word.
+        distance: in bits, 0 to 16 for each word; None: 3.
+        similarity, recall: of MinHashes, instead of a distance: as near_pairs() takes them. Features are not compared,
+            as sstore.dedup() does.
         keep: a column: of a cluster, the row with its smallest value is kept, and of several the one with the smallest
             id. Rows without a value come last. None: the id.
         descending: True: keep the largest value instead. Rows without a value still come last.
@@ -628,10 +706,19 @@ def deduplicate(
     _check_columns(df, "deduplicate", "id", *([keep] if keep is not None else []))
     flag_of(descending, "descending")
     flag_of(strict, "strict")
+    nearness = Nearness(distance, similarity, recall)
     number = _number_of_id(df)
     _check_repeated(df, number)
     numbered = df.select(F.col("fingerprint"), number.alias("id")) if "fingerprint" in df.columns else df
-    pairs = near_pairs(numbered, distance, spanning=True, partitions=partitions, skip_bad=skip_bad)
+    pairs = near_pairs(
+        numbered,
+        distance,
+        similarity=similarity,
+        recall=recall,
+        spanning=True,
+        partitions=partitions,
+        skip_bad=skip_bad,
+    )
     found = clusters(pairs, max_local_edges=max_local_edges)
     name = "id" if keep is None else keep
     value = F.col(_quoted(name))
@@ -641,7 +728,7 @@ def deduplicate(
     order = F.col("order").desc_nulls_last() if descending else F.col("order").asc_nulls_last()
     if strict:
         records, _ = _records(numbered, "deduplicate")
-        dropped = _strict_drops(members.join(records, "id"), distance, order, partitions)
+        dropped = _strict_drops(members.join(records, "id"), nearness, order, partitions)
     else:
         place = F.row_number().over(Window.partitionBy("cluster").orderBy(order, "given"))
         dropped = members.select("id", place.alias("place")).where("place > 1")
@@ -668,20 +755,28 @@ def _check_repeated(df: DataFrame, number: Column) -> None:
         _tasks.fail_repeated(row["low"], row["high"], row["n"])
 
 
-def _strict_drops(members: DataFrame, distance: int, order: Column, partitions: Optional[int]) -> DataFrame:
+def _strict_drops(members: DataFrame, nearness: Nearness, order: Column, partitions: Optional[int]) -> DataFrame:
     """The ids to drop, so that what is kept is not near each other. Near rows are in one cluster, and so in one task,
     where they come in the order in which they precede."""
 
     def drop(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         columns = _gather(batches, ["fingerprint", "id"])
-        for ids in _tasks.strict_drops(((c["fingerprint"], c["id"]) for c in columns), distance):
+        for ids in _tasks.strict_drops(((c["fingerprint"], c["id"]) for c in columns), nearness):
             yield _batch({"id": ids})
 
     sent = members.repartition(*([] if partitions is None else [partitions]), "cluster")
     return sent.sortWithinPartitions(order, "given").select("fingerprint", "id").mapInArrow(drop, "id long")
 
 
-def scan(df: DataFrame, queries: DataFrame, distance: int = 3, *, skip_bad: SkipBad = False) -> DataFrame:
+def scan(
+    df: DataFrame,
+    queries: DataFrame,
+    distance: Optional[int] = None,
+    *,
+    similarity: Optional[float] = None,
+    recall: Optional[float] = None,
+    skip_bad: SkipBad = False,
+) -> DataFrame:
     """All records of a DataFrame within a distance of queries, without a store.
 
     The batch job of Manku, Jain and Das Sarma (WWW 2007), section 4.2: the queries are in the memory of each worker,
@@ -691,7 +786,8 @@ def scan(df: DataFrame, queries: DataFrame, distance: int = 3, *, skip_bad: Skip
         df: with the columns fingerprint, a long or binary, and, optionally, id, a long.
         queries: with the column fingerprint, of the same type; about 33 bytes of memory each for every worker, if it
             is a long. Equal ones are queried once.
-        distance: in bits, 0 to 16 for each word.
+        distance: in bits, 0 to 16 for each word; None: 3.
+        similarity, recall: of MinHashes, instead of a distance: as near_pairs() takes them.
         skip_bad: leave out rows with a null id, or with a fingerprint of another length than most: as sstore.build().
 
     Returns:
@@ -700,6 +796,7 @@ def scan(df: DataFrame, queries: DataFrame, distance: int = 3, *, skip_bad: Skip
     Raises:
         ArgumentError, TypeError: of a DataFrame or the distance.
     """
+    nearness = Nearness(distance, similarity, recall)
     records, has_ids = _records(df, "scan")
     wanted, _ = _records(queries, "scan")
     if _is_binary(records) != _is_binary(wanted):
@@ -710,13 +807,13 @@ def scan(df: DataFrame, queries: DataFrame, distance: int = 3, *, skip_bad: Skip
         return df.sparkSession.createDataFrame([], schema)
     records, found_words = _good(records, "scan", skip_bad)
     _tasks.check_words("scan", found_words, count)
-    distance = number_of(distance, "distance", count * lib.SSTORE_MAX_BUILD_DISTANCE)
+    near = number_of(nearness.within(count), "distance", count * lib.SSTORE_MAX_BUILD_DISTANCE)
     sent = df.sparkSession.sparkContext.broadcast(_tasks.distinct(_collected(wanted, "fingerprint")))
     name = uuid.uuid4().hex
     names = ["fingerprint", "id"] if has_ids else ["fingerprint"]
 
     def match(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        matcher = _tasks.kept_matcher(name, lambda: sent.value, distance)
+        matcher = _tasks.kept_matcher(name, lambda: sent.value, near)
         for columns in _gather(batches, names):
             found = matcher.feed(columns["fingerprint"], columns.get("id"))
             ids = found.id.view(np.int64) if has_ids else pa.nulls(len(found), pa.int64())
