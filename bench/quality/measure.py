@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures how well fingerprints of texts find near-duplicates, and writes tables as CSV.
 
-    measure.py SSTORE WORK RESULTS [--seed N] [--count N] [--descriptions FILE]
+    measure.py SSTORE WORK RESULTS [--seed N] [--count N] [--descriptions FILE] [--made N] [--only PART,...]
         [--peers FOLDER] [--python PYTHON]
 
 *Recall* is the share of edited copies that are found: pairs of a document and its copy within k bits. *Precision* is
@@ -12,12 +12,12 @@ A pair is *unrelated* if its similarity is below 0.3; *stray* pairs are unrelate
 """
 
 import argparse
-import collections
 import csv
 import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import time
 from typing import Any
@@ -25,44 +25,31 @@ from typing import Any
 import numpy
 
 import edits
+import names
 import peers
 import settings
 import texts
 import truth
 
-MAX_K = 10
 ENOUGH = 50
-CLOSE = 5  # bits
 SHARE = 0.05  # of edited words, unless another one is said
 LONG = [(200, 1000), (1000, 10000)]
-# Those of which tables and plots by length, edits and corpus tell.
-SHOWN = [
-    "words 3 frequency",
-    "words 1 frequency",
-    "words 1 sublinear",
-    "words 1 presence",
-    "words 1 sublinear idf",
-    "chars 3 sublinear",
-    "chars 4 sublinear",
-]
-# Those that are tried with many pairs.
-RECOMMENDED = [
-    *SHOWN,
-    "chars 5 sublinear",
-    "words 1 frequency idf",
-    "words 1 sublinear levels",
-    "chars 3 sublinear idf",
+QUERIES = 25000
+PARTS = 4  # paragraphs of a made document
+SENTENCES = ["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"]
+CHINESE = [
+    *(names.SIMHASH, names.simhash("words", 1, "frequency", "ICU"), names.simhash("chars", 2, "frequency")),
+    *(names.MINHASH, names.minhash(256, shingle=1, more="ICU"), names.minhash(256, "chars", 2)),
 ]
 # Those whose time is measured.
 COSTS = [
-    *("words 1 sublinear", "words 1 sublinear idf", "words 1 sublinear stop", "words 1 sublinear icu"),
-    *("words 2 sublinear idf", "words 3 frequency", "chars 3 sublinear", "chars 3 sublinear idf"),
+    *(names.SIMHASH, names.simhash("words", 1, more="idf"), names.simhash("words", 2, more="idf")),
+    *(names.simhash("chars", 4), names.minhash(64), names.minhash(128), names.minhash(256), names.minhash(512)),
+    *(names.minhash(256, "chars", 4), names.minhash(256, more="ICU")),
 ]
-SHOWN_SHORT = ["words 1 sublinear", "chars 2 frequency"]
-SENTENCES = ["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"]
 
 
-# Numbers, and lists of them for each k.
+# Numbers, and lists of them for each distance.
 Counts = dict[str, Any]
 
 
@@ -81,31 +68,24 @@ class Collection:
         self.right = similar[self.upper] >= truth.NEAR
         self.unrelated = similar[self.upper] < truth.UNRELATED
 
-    def judge(self, distances: numpy.ndarray) -> Counts:
-        """What is found within each k, of a square matrix of distances."""
-        return self.counts(distances, list(range(MAX_K + 1)))
-
     def counts(self, values: numpy.ndarray, steps: list[int]) -> Counts:
         """What is found at each step: the pairs of at most this value, of a square matrix of small ones."""
         pairs, copies = values[self.upper], values[self.copies, self.copies + self.count]
         kinds = {"copies": copies, "found": pairs, "right": pairs[self.right], "stray": pairs[self.unrelated]}
-        found = {
-            kind: numpy.cumsum(numpy.bincount(those, minlength=256))[steps].tolist() for kind, those in kinds.items()
-        }
+        found = {kind: within(those, steps) for kind, those in kinds.items()}
         return {"labelled": self.count, "unrelated": int(self.unrelated.sum()), "at": steps, **found}
 
 
-def within(distances: numpy.ndarray) -> list[int]:
-    """How many are within each k."""
-    return [int((distances <= k).sum()) for k in range(MAX_K + 1)]
+def within(distances: numpy.ndarray, steps: list[int]) -> list[int]:
+    """How many are within each of these distances."""
+    return numpy.cumsum(numpy.bincount(distances, minlength=steps[-1] + 1))[steps].tolist()
 
 
 class Measurement:
     def __init__(self, arguments: argparse.Namespace):
         self.arguments, self.sstore = arguments, arguments.sstore
         self.corpora = texts.corpora(arguments.descriptions)
-        self.settings: dict[str, settings.Options] = {}
-        self.shown: list[str] = []
+        self.made: dict[names.Setting, settings.Made] = {}
         self.started = time.monotonic()
         self.whole: dict[str, list[str]] = {}
         self.pools: dict[str, list[str]] = {}
@@ -127,35 +107,40 @@ class Measurement:
                 lists = {key: " ".join(map(str, value)) for key, value in row.items() if isinstance(value, list)}
                 writer.writerow({**row, **lists})
 
+    def work(self, name: str) -> pathlib.Path:
+        return self.arguments.work / f"{name}.jsonl"
+
+    def known(self, wanted: list[names.Setting]) -> list[settings.Made]:
+        return [self.made[setting] for setting in wanted if setting in self.made]
+
     def edited(self, corpus: str, originals: list[str], fraction: float, kind: str = "mixed") -> list[str]:
         generator = self.generator("edits", corpus, fraction, kind)
         return [edits.edited(text, fraction, kind, self.pools[corpus], generator) for text in originals]
 
-    def judge_all(self, collection: Collection, **names: str) -> list[Counts]:
-        """By all settings; those with ICU are for Chinese."""
+    def judge_all(self, collection: Collection, chosen: list[names.Setting], **named: str) -> list[Counts]:
+        """By these settings; those with ICU are for Chinese."""
         rows = []
-        for setting in self.settings:
-            if names.get("corpus") == "chinese" or not setting.endswith("icu"):
-                distances = self.distances(collection.path, setting, 2 * collection.count)
-                rows.append({**names, "setting": setting, **collection.judge(distances)})
+        for made in self.known(chosen):
+            if named.get("corpus") == "chinese" or made.setting.more != "ICU":
+                distances = made.distances(self.sstore, collection.path, 2 * collection.count)
+                counts = collection.counts(distances, names.steps(made.setting.bits))
+                rows.append({**named, "setting": str(made.setting), **counts})
         return rows
 
-    def recalls(self, originals: list[str], copies: list[str], **names: object) -> list[Counts]:
-        """How many copies are found, by the settings that are shown."""
+    def recalls(self, originals: list[str], copies: list[str], **named: object) -> list[Counts]:
+        """How many copies are found, by the settings that are compared."""
         settings.write_documents(self.work("originals"), originals)
         settings.write_documents(self.work("copies"), copies)
         rows = []
-        for setting in self.shown:
-            before, after = (self.prints(self.work(name), setting, len(originals)) for name in ("originals", "copies"))
-            copies_found = within(numpy.bitwise_count(before ^ after))
-            rows.append({**names, "setting": setting, "labelled": len(originals), "copies": copies_found})
+        for made in self.known(names.COMPARED):
+            (before, one), (after, other) = (
+                made.prints(self.sstore, self.work(name), len(originals)) for name in ("originals", "copies")
+            )
+            distances = numpy.where(one & other, settings.bits_between(before, after), made.setting.bits)
+            steps = names.steps(made.setting.bits)
+            row = {**named, "setting": str(made.setting), "labelled": len(originals), "at": steps}
+            rows.append({**row, "copies": within(distances, steps)})
         return rows
-
-    def prints(self, path: pathlib.Path, name: str, count: int) -> numpy.ndarray:
-        return settings.fingerprints(self.sstore, path, self.settings[name], count)
-
-    def distances(self, path: pathlib.Path, name: str, count: int) -> numpy.ndarray:
-        return settings.distances(self.sstore, path, self.settings[name], count)
 
     def read(self) -> None:
         """The texts, and the documents of each corpus and length, if there are enough of them."""
@@ -178,45 +163,46 @@ class Measurement:
     def learn(self) -> None:
         """Tables and stop words of all whole texts, for the settings that need them."""
         every = [text for whole in self.whole.values() for text in whole]
-        self.settings = settings.known_settings(self.sstore, self.arguments.work, every)
-        self.shown = [name for name in SHOWN if name in self.settings]
-        self.say(f"{len(self.settings)} settings; files are learned from {len(every)} texts")
+        made = settings.known_settings(self.sstore, self.arguments.work, every, names.SETTINGS)
+        self.made = {one.setting: one for one in made}
+        self.say(f"{len(self.made)} settings; files are learned from {len(every)} texts")
 
     def by_length(self) -> None:
-        """Every corpus and length by itself, with all settings: 5 % edited, and for some of them the other shares."""
+        """Every corpus and length by itself: 5 % edited, and for some settings the other shares."""
         rows, sizes = [], []
         for (corpus, length), originals in self.cells.items():
-            names = {"corpus": corpus, "length": texts.name_of(length)}
+            named = {"corpus": corpus, "length": texts.name_of(length)}
             collection = Collection(self.work("cell"), originals, self.edited(corpus, originals, SHARE))
-            rows += self.judge_all(collection, **names)
+            rows += self.judge_all(collection, names.BY_LENGTH, **named)
             for fraction in edits.SHARES:
-                sizes += self.recalls(originals, self.edited(corpus, originals, fraction), **names, edited=fraction)
+                copies = self.edited(corpus, originals, fraction)
+                sizes += self.recalls(originals, copies, **named, edited=fraction)
             self.say(f"{corpus} {texts.name_of(length)}: {len(originals)} documents")
         self.write("cells", rows)
         self.write("edits", sizes)
 
-    def work(self, name: str) -> pathlib.Path:
-        return self.arguments.work / f"{name}.jsonl"
-
-    def mixed(self, lengths: list[tuple[int, int]], kind: str = "mixed") -> tuple[list[str], list[str]]:
-        """Documents of all corpora together, and their copies."""
+    def mixed(self, lengths: list[tuple[int, int]], shares: list[float], kind: str = "mixed") -> list[list[str]]:
+        """Documents of all corpora together, and their copies, of which these shares of words are edited in turn."""
         originals, copies = [], []
         for (corpus, length), found in self.cells.items():
             if length in lengths:
                 chosen = found[: self.arguments.count * 3 // 4]
-                originals += chosen
-                copies += self.edited(corpus, chosen, SHARE, kind)
-        return originals, copies
+                for number, share in enumerate(shares):
+                    mine = chosen[number :: len(shares)]
+                    originals += mine
+                    copies += self.edited(corpus, mine, share, kind)
+        return [originals, copies]
 
     def all_together(self) -> None:
         """All corpora together: all settings, and the other tools."""
         rows, curves = [], []
         for name, lengths in (("200 or more", LONG), ("50-100", [(50, 100)]), ("10-25", [(10, 25)])):
-            collection = Collection(self.work("mixed"), *self.mixed(lengths))
+            collection = Collection(self.work("mixed"), *self.mixed(lengths, [SHARE]))
             median = numpy.median(collection.edited)
             self.say(f"mixed {name}: {collection.count} documents; median similarity of their copies {median:.2f}")
-            judged = self.judge_all(collection, length=name)
+            judged = self.judge_all(collection, names.SETTINGS, length=name)
             rows += judged
+            self.say("all settings are measured")
             if lengths == LONG:
                 self.check_store(collection, judged)
             if self.arguments.peers:
@@ -228,45 +214,99 @@ class Measurement:
         """Documents of 200 or more words, and copies with edits of one kind."""
         rows = []
         for kind in edits.KINDS:
-            rows += self.recalls(*self.mixed(LONG, kind), kind=kind)
+            rows += self.recalls(*self.mixed(LONG, [SHARE], kind), kind=kind)
         self.write("kinds", rows)
         self.say("kinds of edits are measured")
 
     def check_store(self, collection: Collection, judged: list[Counts]) -> None:
         """`sstore pairs` must find as many pairs as are counted here."""
-        store = self.arguments.work / "check.store"
-        for name in self.shown:
-            subprocess.run(["rm", "-rf", store], check=True)
-            made = subprocess.run(
-                [self.sstore, "fingerprint", "--jsonl", *self.settings[name], collection.path],
-                check=True,
-                capture_output=True,
-            ).stdout
-            subprocess.run([self.sstore, "build", "--quiet", store, "-"], input=made, check=True)
-            shown = subprocess.run([self.sstore, "pairs", "-k", str(MAX_K), store], check=True, capture_output=True)
-            counted = collections.Counter(line.rsplit(b"\t", 1)[1] for line in shown.stdout.splitlines())
-            found = numpy.cumsum([counted[str(k).encode()] for k in range(MAX_K + 1)])
-            expected = next(row["found"] for row in judged if row["setting"] == name)
-            if list(found) != expected:
-                raise SystemExit(f"measure.py: sstore pairs finds {list(found)} pairs, not {expected}")
+        for made in self.known(names.COMPARED):
+            steps = [step for step in names.steps(made.setting.bits) if step <= made.setting.bits // 4]
+            store = self.build(made, collection.path, steps[-1])
+            shown = subprocess.run([self.sstore, "pairs", "-k", str(steps[-1]), store], check=True, capture_output=True)
+            distances = numpy.array([int(line.rsplit(b"\t", 1)[1]) for line in shown.stdout.splitlines()])
+            expected = next(row["found"] for row in judged if row["setting"] == str(made.setting))[: len(steps)]
+            if within(distances, steps) != expected:
+                raise SystemExit(f"{made.setting}: sstore pairs finds {within(distances, steps)} pairs, not {expected}")
         self.say("sstore pairs finds the same pairs")
+
+    def build(self, made: settings.Made, documents: pathlib.Path, distance: int) -> pathlib.Path:
+        """A store of documents, for queries within this distance."""
+        store = self.arguments.work / "made.store"
+        shutil.rmtree(store, ignore_errors=True)
+        command = [self.sstore, "fingerprint", "--jsonl", "--id-field", "id", *made.options, documents]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as prints:
+            build = [self.sstore, "build", "--quiet", "-k", str(distance), store, "-"]
+            subprocess.run(build, stdin=prints.stdout, check=True)
+        if prints.returncode != 0:
+            raise SystemExit(f"measure.py: {command} has failed")
+        return store
 
     def others(self, length: str, collection: Collection) -> list[Counts]:
         rows = []
-        for name, (folder, kind, own_k, size, features, _) in peers.PEERS.items():
-            path = self.arguments.peers / folder
-            if not path.is_dir():
-                self.say(f"{name} is left out: it is not installed")
-                continue
-            output = self.arguments.work / "peer.npy"
-            environment = {**os.environ, "PYTHONPATH": f"{path}:{path}-needs"}
-            command = [self.arguments.python, peers.__file__, name, collection.path, output]
-            began = time.monotonic()
-            subprocess.run(command, check=True, env=environment)
-            names = {"length": length, "tool": name, "kind": kind, "own": own_k, "bytes": size, "features": features}
-            rows.append({**names, **peer_counts(kind, collection, numpy.load(output))})
-            self.say(f"{name}: {time.monotonic() - began:.0f} s")
+        for name, peer in peers.PEERS.items():
+            made = self.asked(name, peer.folder, collection.path)
+            if made is not None:
+                row = {"length": length, "tool": name, "kind": peer.kind, "own": peer.own, "bytes": peer.bytes}
+                rows += [{**row, "features": peer.features, **one} for one in peer_counts(peer, collection, made)]
         return rows
+
+    def asked(self, name: str, folder: str, documents: pathlib.Path) -> numpy.ndarray | None:
+        """What a tool answers to these documents. None: it is not installed."""
+        path = self.arguments.peers / folder
+        if not path.is_dir():
+            self.say(f"{name} is left out: it is not installed")
+            return None
+        output = self.arguments.work / "peer.npy"
+        environment = {**os.environ, "PYTHONPATH": f"{path}:{path}-needs"}
+        began = time.monotonic()
+        command = [self.arguments.python, peers.__file__, name, documents, output]
+        subprocess.run(command, check=True, env=environment)
+        self.say(f"{name}: {time.monotonic() - began:.0f} s")
+        return numpy.load(output)
+
+    def pipelines(self) -> None:
+        """What the pipelines of others find, and sstore with their features and threshold. A pair is right if their
+        features have this similarity: it is a question of hashes and bands only."""
+        rows = []
+        if not self.arguments.peers:
+            return
+        originals, copies = self.mixed(LONG[:1], edits.SHARES)
+        settings.write_documents(self.work("pipelines"), originals + copies)
+        for name, pipeline in peers.PIPELINES.items():
+            found = self.asked(name, "datasketch", self.work("pipelines"))
+            if found is None:
+                continue
+            sets = [set(peers.features(text, pipeline.features, pipeline.shingle)) for text in originals + copies]
+            similar = truth.similarities_of(sets)
+            right = numpy.triu(similar >= pipeline.threshold, 1)
+            row = {"pipeline": name, "features": f"{pipeline.features} {pipeline.shingle}"}
+            row |= {"bands": f"{pipeline.bands} x {pipeline.rows}", "bytes": 4 * pipeline.bands * pipeline.rows}
+            row |= {"threshold": pipeline.threshold, "right": int(right.sum())}
+            for bits in names.BITS[1:]:
+                setting = names.minhash(bits, pipeline.features, pipeline.shingle)
+                mine = self.confirmed(setting, pipeline.threshold)
+                row[f"found {bits}"], row[f"right {bits}"] = len(mine), int(right[tuple(mine.T)].sum())
+            theirs = {"their found": len(found), "their right": int(right[tuple(found.T)].sum())}
+            rows.append({**row, **theirs})
+            self.say(f"{name}: {row}, {theirs}")
+        self.write("pipelines", rows)
+
+    def confirmed(self, setting: names.Setting, threshold: float) -> numpy.ndarray:
+        """The pairs of documents of a similarity that MinHashes find and that the documents confirm."""
+        made = settings.Made(setting, setting.options())
+        documents, store = self.work("pipelines"), self.arguments.work / "made.store"
+        shutil.rmtree(store, ignore_errors=True)
+        prints = [self.sstore, "fingerprint", "--jsonl", "--id-field", "id", *made.options, documents]
+        output = subprocess.run(prints, check=True, capture_output=True).stdout
+        similarity = ["--similarity", str(threshold)]
+        subprocess.run([self.sstore, "build", "--quiet", *similarity, store, "-"], input=output, check=True)
+        pairs = subprocess.run([self.sstore, "pairs", *similarity, store], check=True, capture_output=True).stdout
+        confirm = [self.sstore, "similarity", "--jsonl", "--id-field", "id", "--min", str(threshold)]
+        confirm += [*setting.features_options(), documents]
+        shown = subprocess.run(confirm, input=pairs, check=True, capture_output=True).stdout
+        found = [sorted(map(int, line.split(b"\t")[1:4:2])) for line in shown.splitlines() if line[:1] != b"#"]
+        return numpy.array(sorted(found), dtype=numpy.int64).reshape(-1, 2)
 
     def natural(self) -> None:
         """Whole texts as they are, and their own near-duplicates."""
@@ -279,12 +319,14 @@ class Measurement:
             settings.write_documents(self.work("natural"), chosen)
             upper = numpy.triu_indices(len(chosen), 1)
             similar = truth.similarities(chosen)[upper]
-            for name in self.shown:
-                distances = self.distances(self.work("natural"), name, len(chosen))[upper]
+            for made in self.known(names.COMPARED):
+                distances = made.distances(self.sstore, self.work("natural"), len(chosen))[upper]
+                steps = names.steps(made.setting.bits)
                 for low, high in ((0.9, 1.01), (0.7, 0.9), (0.5, 0.7), (0.3, 0.5), (0, 0.3)):
                     among = distances[(similar >= low) & (similar < high)]
-                    names = {"corpus": corpus, "documents": len(chosen), "setting": name, "similarity": low}
-                    rows.append({**names, "pairs": len(among), "found": within(among)})
+                    named = {"corpus": corpus, "documents": len(chosen), "setting": str(made.setting)}
+                    row = {**named, "similarity": low, "pairs": len(among), "at": steps}
+                    rows.append({**row, "found": within(among, steps)})
             self.say(f"near-duplicates of {corpus}: {len(chosen)} texts")
         self.write("natural", rows)
 
@@ -296,106 +338,93 @@ class Measurement:
         settings.write_documents(self.work("long"), long)
         shingles = [truth.shingles(text) for text in long]
         rows = []
-        for name in filter(self.settings.__contains__, RECOMMENDED):
-            near = close_pairs(self.prints(self.work("long"), name, len(long)))
-            stray = [
-                distance for one, other, distance in near if jaccard(shingles[one], shingles[other]) < truth.UNRELATED
-            ]
-            names = {"setting": name, "texts": len(long), "pairs": len(long) * (len(long) - 1) // 2}
-            rows.append({**names, "found": len(near), "stray": within(numpy.array(stray))[: CLOSE + 1]})
+        for setting, steps in names.MANY:
+            for made in self.known([setting]):
+                prints, _ = made.prints(self.sstore, self.work("long"), len(long))
+                stray = [
+                    distance
+                    for one, other, distance in close_pairs(prints, steps[-1])
+                    if jaccard(shingles[one], shingles[other]) < truth.UNRELATED
+                ]
+                row = {"setting": str(setting), "texts": len(long), "pairs": len(long) * (len(long) - 1) // 2}
+                rows.append({**row, "at": steps, "stray": within(numpy.array(stray, dtype=numpy.int64), steps)})
+                self.say(f"{setting}: unrelated pairs among {len(long)} texts")
         self.write("many", rows)
-        self.say(f"unrelated pairs among {len(long)} texts")
 
     def costs(self) -> None:
         """Processor time for all whole texts, and the size of learned tables."""
         whole, rows = self.work("whole"), []
         size = sum(len(text.encode()) for texts_of_corpus in self.whole.values() for text in texts_of_corpus)
-        for name in filter(self.settings.__contains__, COSTS):
-            options = self.settings[name]
-            row = {"setting": name, "bytes": size, "idf": "", "table": ""}
-            row["fingerprint"] = processor_time([self.sstore, "fingerprint", "--jsonl", *options, whole])
-            if "--idf" in options:
+        for made in self.known(COSTS):
+            row = {"setting": str(made.setting), "bytes": size, "idf": "", "table": ""}
+            row["fingerprint"] = processor_time([self.sstore, "fingerprint", "--jsonl", *made.options, whole])
+            if made.setting.more == "idf":
                 table = self.arguments.work / "again"
                 table.unlink(missing_ok=True)
-                row["idf"] = processor_time([self.sstore, "idf", "--jsonl", *options[:4], table, whole])
+                features = made.setting.features_options()
+                row["idf"] = processor_time([self.sstore, "idf", "--jsonl", *features, table, whole])
                 row["table"] = table.stat().st_size
             rows.append(row)
         self.write("costs", rows)
         self.say("costs are measured")
 
+    def speeds(self) -> None:
+        """Queries a second of a large store, of documents that are made of paragraphs of the texts; the questions are
+        edited copies of some of them."""
+        parts = sorted(
+            {
+                part
+                for whole in self.whole.values()
+                for text in whole
+                for part in texts.paragraphs(text)
+                if 20 <= texts.count_words(part) < 100
+            }
+        )
+        generator, pool = self.generator("speeds"), [word for words in self.pools.values() for word in words]
+        count = self.arguments.made
+        with open(self.work("made"), "w", encoding="utf-8") as every, open(self.work("questions"), "w") as questions:
+            for number in range(count):
+                text = "\n\n".join(generator.choices(parts, k=PARTS))
+                every.write(settings.document(number, text))
+                if number % max(1, count // QUERIES) == 0:
+                    copy = edits.edited(text, SHARE, "mixed", pool, generator)
+                    questions.write(settings.document(number, copy))
+        self.say(f"{count} documents are made of {len(parts)} paragraphs")
+        rows = []
+        for *_, setting, distance in names.ADVICE:
+            for made in self.known([setting]):
+                rows.append({"setting": str(setting), "at": distance, "made": count, **self.speed(made, distance)})
+                self.say(f"{setting}, k = {distance}: {rows[-1]['queries'] / rows[-1]['seconds']:.0f} queries a second")
+        self.write("speeds", rows)
+
+    def speed(self, made: settings.Made, distance: int) -> Counts:
+        store = self.build(made, self.work("made"), distance)
+        command = [self.sstore, "fingerprint", "--jsonl", "--id-field", "id", *made.options, self.work("questions")]
+        asked = subprocess.run(command, check=True, capture_output=True).stdout
+        ask = [self.sstore, "query", "--quiet", "-k", str(distance), store, "-"]
+        times = []
+        for _ in range(3):
+            began = time.monotonic()
+            answers = subprocess.run(ask, input=asked, check=True, capture_output=True).stdout
+            times.append(time.monotonic() - began)
+        size = sum(path.stat().st_size for path in store.rglob("*") if path.is_file())
+        lines = [line.split(b"\t") for line in answers.splitlines() if line[:1] != b"#"]
+        found = {"queries": asked.count(b"\n"), "answers": len(lines)}
+        return {**found, "seconds": round(sorted(times)[1], 3), "store": size}
+
     def short_chinese(self) -> None:
-        """The two sentences, and their distances to unrelated short sentences, and of these to each other."""
+        """The two sentences, and their distances to unrelated short sentences."""
         others = self.cells["chinese", (5, 10)] + self.cells["chinese", (10, 25)]
         others = [text for text in others if len(truth.TOKEN.findall(text)) <= 40 and mostly_chinese(text)]
         settings.write_documents(self.work("chinese"), SENTENCES + others)
-        upper = numpy.triu_indices(len(others), 1)
-        unrelated = truth.similarities(others)[upper] < truth.NEAR
-        rows, histogram = [], []
-        for name in self.settings:
-            distances = self.distances(self.work("chinese"), name, 2 + len(others))
-            to_others, among = distances[:2, 2:].ravel(), distances[2:, 2:][upper][unrelated]
-            rows.append(
-                {
-                    "setting": name,
-                    "sentences": len(others),
-                    "distance": int(distances[0, 1]),
-                    "nearest": int(to_others.min()),
-                    "median": int(numpy.median(to_others)),
-                    "pairs": len(among),
-                    "found": within(among),
-                }
-            )
-            if name in SHOWN_SHORT:
-                counts = numpy.bincount(to_others, minlength=65)
-                histogram.append({"setting": name, "pairs": len(to_others), "counts": counts.tolist()})
+        rows = []
+        for made in self.known(CHINESE):
+            distances = made.distances(self.sstore, self.work("chinese"), 2 + len(others))
+            to_others = distances[:2, 2:].ravel()
+            row = {"setting": str(made.setting), "sentences": len(others), "distance": int(distances[0, 1])}
+            rows.append({**row, "nearest": int(to_others.min()), "median": int(numpy.median(to_others))})
         self.write("chinese", rows)
-        self.write("chinese_histogram", histogram)
         self.say(f"short Chinese sentences: {len(others)}")
-
-    def scripts(self) -> None:
-        """Pages in simplified and traditional characters."""
-        folder = pathlib.Path("/usr/share/man")
-        both = sorted(
-            path.relative_to(folder / "zh_CN")
-            for path in (folder / "zh_CN").glob("man[1-8]/*.gz")
-            if (folder / "zh_TW" / path.relative_to(folder / "zh_CN")).exists()
-        )
-        chosen = self.generator("scripts").sample(both, min(300, len(both)))
-        pages = texts.rendered([folder / script / path for script in ("zh_CN", "zh_TW") for path in chosen])
-        settings.write_documents(self.work("scripts"), pages)
-        sets = [truth.shingles(page) for page in pages]
-        similar = numpy.array([jaccard(*pair) for pair in zip(sets, sets[len(chosen) :])])
-        rows = []
-        for name in self.shown:
-            prints = self.prints(self.work("scripts"), name, len(pages))
-            distances = numpy.bitwise_count(prints[: len(chosen)] ^ prints[len(chosen) :])
-            rows.append(
-                {
-                    "setting": name,
-                    "pages": len(chosen),
-                    "similar": int((similar >= truth.NEAR).sum()),
-                    "median similarity": f"{numpy.median(similar):.2f}",
-                    "median distance": int(numpy.median(distances)),
-                    "within 3": int((distances <= 3).sum()),
-                    "within 10": int((distances <= 10).sum()),
-                }
-            )
-        self.write("scripts", rows)
-        self.say("pages in two scripts are compared")
-
-    def without_features(self) -> None:
-        """How many paragraphs have no feature, and so get no fingerprint."""
-        rows = []
-        for corpus, heading, _, _ in self.corpora:
-            parts = [part for text in self.whole[corpus][:500] for part in texts.paragraphs(text)]
-            settings.write_documents(self.work("parts"), parts)
-            row = {"texts": heading, "paragraphs": len(parts), "empty": sum(not part for part in parts)}
-            for name in ("words 3 frequency", "chars 4 sublinear"):
-                found = settings.answers(self.sstore, self.work("parts"), self.settings[name])
-                row[name] = len(parts) - len(found)
-            rows.append(row)
-        self.write("empty", rows)
-        self.say("documents without features are counted")
 
 
 def processor_time(command: list[Any]) -> str:
@@ -414,29 +443,36 @@ def jaccard(one: set[tuple[str, ...]], two: set[tuple[str, ...]]) -> float:
     return len(one & two) / max(1, len(one | two))
 
 
-def close_pairs(prints: numpy.ndarray) -> list[tuple[int, int, int]]:
-    """Those within a small distance, which is the third number."""
+def close_pairs(prints: numpy.ndarray, most: int) -> list[tuple[int, int, int]]:
+    """Those within a distance, which is the third number."""
     found = []
     for number, one in enumerate(prints[:-1]):
-        distances = numpy.bitwise_count(one ^ prints[number + 1 :])
+        distances = settings.bits_between(one, prints[number + 1 :])
         found += [
-            (number, number + 1 + int(other), int(distances[other])) for other in (distances <= CLOSE).nonzero()[0]
+            (number, number + 1 + int(other), int(distances[other])) for other in (distances <= most).nonzero()[0]
         ]
     return found
 
 
-def peer_counts(kind: str, collection: Collection, made: numpy.ndarray) -> Counts:
-    """At each distance, or at each threshold of similarity, or as an index answers."""
+def peer_counts(peer: peers.Peer, collection: Collection, made: numpy.ndarray) -> list[Counts]:
+    """At each distance, or at each threshold of similarity, or as an index answers at each of its thresholds."""
     size = 2 * collection.count
-    if kind == "bits":
-        return collection.judge(numpy.bitwise_count(made[:, None] ^ made[None, :]))
-    differ = numpy.ones((size, size), dtype=numpy.uint8)
-    if kind == "pairs":
-        differ[made[:, 0], made[:, 1]] = 0
-        return collection.counts(differ, [0])
-    for first in range(0, size, 64):
-        differ[first : first + 64] = (made[first : first + 64, None, :] != made[None, :, :]).sum(axis=2)
-    return collection.counts(differ, list(range(0, peers.PERMUTATIONS * 3 // 4 + 1, 2)))
+    if peer.kind == "bits":
+        square = numpy.bitwise_count(made[:, None] ^ made[None, :])
+        return [{"threshold": "", **collection.counts(square, names.steps(64))}]
+    if peer.kind == "pairs":
+        rows = []
+        for number, threshold in enumerate(peer.thresholds):
+            square = numpy.ones((size, size), dtype=numpy.uint8)
+            found = made[made[:, 2] == number]
+            square[found[:, 0], found[:, 1]] = 0
+            rows.append({"threshold": threshold, **collection.counts(square, [0])})
+        return rows
+    differ = numpy.empty((size, size), dtype=numpy.uint16)
+    for number, one in enumerate(made):
+        differ[number] = (made != one).sum(axis=1)
+    hashes = made.shape[1]
+    return [{"threshold": "", **collection.counts(differ, list(range(0, hashes * 3 // 4 + 1, max(1, hashes // 64))))}]
 
 
 def main() -> None:
@@ -445,28 +481,30 @@ def main() -> None:
     parser.add_argument("work", type=pathlib.Path)
     parser.add_argument("results", type=pathlib.Path)
     parser.add_argument("--seed", type=int, default=2)
-    parser.add_argument("--count", type=int, default=300, help="documents of each corpus and length at most")
+    parser.add_argument("--count", type=int, default=150, help="documents of each corpus and length at most")
+    parser.add_argument("--made", type=int, default=1000000, help="documents of the store whose speed is measured")
     parser.add_argument(
         "--descriptions", type=pathlib.Path, help="of packages, as in a list of apt; none: without them"
     )
     parser.add_argument("--peers", type=pathlib.Path, help="a folder of each other tool; none: without them")
     parser.add_argument("--python", default="python3", help="which runs the other tools")
+    parser.add_argument("--only", default="", help="parts, with commas between them; the others' results stay")
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
     arguments.results.mkdir(parents=True, exist_ok=True)
     print(f"seed {arguments.seed}", flush=True)
     measurement = Measurement(arguments)
+    parts = [
+        *(measurement.short_chinese, measurement.all_together, measurement.kinds),
+        *(measurement.by_length, measurement.natural, measurement.many_pairs, measurement.pipelines),
+        *(measurement.costs, measurement.speeds),
+    ]
+    wanted = arguments.only.split(",") if arguments.only else [part.__name__ for part in parts]
     measurement.read()
     measurement.learn()
-    measurement.short_chinese()
-    measurement.scripts()
-    measurement.without_features()
-    measurement.all_together()
-    measurement.kinds()
-    measurement.by_length()
-    measurement.natural()
-    measurement.many_pairs()
-    measurement.costs()
+    for part in parts:
+        if part.__name__ in wanted:
+            part()
     measurement.say("done")
 
 

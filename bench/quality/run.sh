@@ -4,14 +4,15 @@
 #   bench/quality/run.sh [--PARAMETER=VALUE ...]
 # Parameters: --out=FOLDER  where everything but the figures goes (build/quality)
 #             --build=FOLDER  a build folder; none: build/release, which is built
-#             --seed=N  of documents and edits (2)   --count=N  documents of each corpus and length at most (300)
+#             --seed=N  of documents and edits (2)   --count=N  documents of each corpus and length at most (150)
 #             --peers=no  without the other tools    --results=FOLDER  instead of those of the page, which then stays
+#             --only=PART,...  such as speeds: the results of the other parts of measure.py stay
 # Needs python3 from 3.10 on with venv, mandoc, apt-cache, and the packages manpages, manpages-dev and manpages-zh;
 # for the other tools and the long descriptions of packages also a network, the first time.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 project=$(cd "$here/../.." && pwd)
-declare -A parameter=([out]=$project/build/quality [build]='' [seed]=2 [count]=300 [peers]=yes [results]='')
+declare -A parameter=([out]=$project/build/quality [build]='' [seed]=2 [count]=150 [peers]=yes [results]='' [only]='')
 
 for argument; do
   name=${argument#--} name=${name%%=*}
@@ -64,7 +65,8 @@ if [[ ${parameter[peers]} == yes ]]; then
   install simhash-pybind --no-deps simhash-pybind==0.0.3
   install gaoya --no-deps gaoya==0.2.2
   install datasketch --no-deps datasketch==2.0.0
-  # Without pyspark, unisim and others that its simhash does not use.
+  install rensa --no-deps rensa==0.5.0
+  # Without pyspark, unisim and others that its hashes do not need.
   install text-dedup --no-deps text-dedup==0.4.0
   install text-dedup-needs bitarray==3.12.3 click==8.5.1 click-option-group==0.5.10 datasets==5.2.0 ftfy==6.3.1 \
     regex==2026.11.19 rich==13.9.4 tqdm==4.70.1 xxhash==4.1.0 psutil==7.2.2
@@ -90,5 +92,5 @@ results=${parameter[results]:-$here/results}
 mkdir -p "$out/work"
 rm -f -- "$out"/work/*.idf
 "$out/venv/bin/python" "$here/measure.py" "$sstore" "$out/work" "$results" --seed "${parameter[seed]}" \
-  --count "${parameter[count]}" "${descriptions[@]}" "${peers[@]}"
+  --count "${parameter[count]}" --only "${parameter[only]}" "${descriptions[@]}" "${peers[@]}"
 [[ -n ${parameter[results]} ]] || "$out/venv/bin/python" "$here/page.py"

@@ -4,7 +4,7 @@ A shingle is three successive words, or three Chinese characters.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Sequence, Set
 
 import numpy
 import scipy.sparse
@@ -24,25 +24,24 @@ def shingles(text: str) -> set[tuple[str, ...]]:
     return {tuple(tokens[place : place + SHINGLE]) for place in range(count)} if tokens else set()
 
 
-def similarity_rows(texts: list[str]) -> Iterator[tuple[int, numpy.ndarray]]:
-    """The first row and a block of rows of the matrix of all similarities."""
-    numbers: dict[tuple[str, ...], int] = {}
+def similarities(texts: list[str]) -> numpy.ndarray:
+    """Of all pairs of texts, as 32-bit numbers."""
+    return similarities_of([shingles(text) for text in texts])
+
+
+def similarities_of(sets: Sequence[Set[Hashable]]) -> numpy.ndarray:
+    """The Jaccard index of all pairs of sets, as 32-bit numbers."""
+    numbers: dict[Hashable, int] = {}
     columns, ends = [], [0]
-    for text in texts:
-        columns += [numbers.setdefault(shingle, len(numbers)) for shingle in shingles(text)]
+    for one in sets:
+        columns += [numbers.setdefault(element, len(numbers)) for element in one]
         ends.append(len(columns))
     ones = numpy.ones(len(columns), dtype=numpy.int32)
-    sets = scipy.sparse.csr_matrix((ones, columns, ends), shape=(len(texts), max(1, len(numbers))))
-    transposed, sizes = sets.T.tocsr(), numpy.diff(ends)
-    for first in range(0, len(texts), ROWS):
-        shared = (sets[first : first + ROWS] @ transposed).toarray()
+    matrix = scipy.sparse.csr_matrix((ones, columns, ends), shape=(len(sets), max(1, len(numbers))))
+    transposed, sizes = matrix.T.tocsr(), numpy.diff(ends)
+    whole = numpy.empty((len(sets), len(sets)), dtype=numpy.float32)
+    for first in range(0, len(sets), ROWS):
+        shared = (matrix[first : first + ROWS] @ transposed).toarray()
         union = sizes[first : first + ROWS, None] + sizes[None, :] - shared
-        yield first, shared / numpy.maximum(union, 1)
-
-
-def similarities(texts: list[str]) -> numpy.ndarray:
-    """All of them, as 32-bit numbers."""
-    whole = numpy.empty((len(texts), len(texts)), dtype=numpy.float32)
-    for first, rows in similarity_rows(texts):
-        whole[first : first + len(rows)] = rows
+        whole[first : first + ROWS] = shared / numpy.maximum(union, 1)
     return whole
