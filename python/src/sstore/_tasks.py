@@ -141,7 +141,7 @@ def fingerprints_of(texts: Any, how: TextArguments) -> pa.Array:
     """The fingerprints of texts of Arrow, as uint64 or binary; null of those without features."""
     made = made_of_arrow(texts, text_options(*how), 1, True)
     values = pa.array(made.fingerprints) if made.fingerprints.ndim == 1 else arrow_bytes(made.fingerprints)
-    return pc.if_else(pa.array(made.has_features), values, pa.scalar(None, values.type))
+    return pc.call_function("if_else", [pa.array(made.has_features), values, pa.scalar(None, values.type)])
 
 
 def strict_drops(parts: Iterable[tuple[Words, Words]], nearness: Nearness) -> Iterator[Words]:
