@@ -401,16 +401,15 @@ class Measurement:
         store = self.build(made, self.work("made"), distance)
         command = [self.sstore, "fingerprint", "--jsonl", "--id-field", "id", *made.options, self.work("questions")]
         asked = subprocess.run(command, check=True, capture_output=True).stdout
-        ask = [self.sstore, "query", "--quiet", "-k", str(distance), store, "-"]
+        ask = [self.sstore, "query", "-k", str(distance), store, "-"]
         times = []
         for _ in range(3):
             began = time.monotonic()
             answers = subprocess.run(ask, input=asked, check=True, capture_output=True).stdout
             times.append(time.monotonic() - began)
         size = sum(path.stat().st_size for path in store.rglob("*") if path.is_file())
-        lines = [line.split(b"\t") for line in answers.splitlines() if line[:1] != b"#"]
-        found = {"queries": asked.count(b"\n"), "answers": len(lines)}
-        return {**found, "seconds": round(sorted(times)[1], 3), "store": size}
+        queries, found = (sum(line[:1] != b"#" for line in lines.splitlines()) for lines in (asked, answers))
+        return {"queries": queries, "answers": found, "seconds": round(sorted(times)[1], 3), "store": size}
 
     def short_chinese(self) -> None:
         """The two sentences, and their distances to unrelated short sentences."""
