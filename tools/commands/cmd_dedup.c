@@ -13,8 +13,10 @@
 #include "input/input_hint.h"
 #include "input/interrupt.h"
 
+#define DEFAULT_SIMILARITY "0.8"
+
 static const command_option options[] = {
-    {"distance", 'k', "D", "near means within D bits (default 3, or the store's)", OPTION_NUMBER,
+    {"distance", 'k', "D", "near means within D bits of a simhash, or of --hash", OPTION_NUMBER,
      OPTION_FIELD(dedup_arguments, distance), .max = MAX_BUILD_DISTANCE,
      .given = offsetof(dedup_arguments, similarity.distance_given), .common = true},
     {"files", 0, NULL, "each FILE is a document, also those in folders; print the paths of those that stay",
@@ -52,16 +54,17 @@ static const command_option options[] = {
 static const command_syntax syntax = {
     .options = options,
     .groups = (const option_group[]){TEXT_OPTION_GROUP(offsetof(dedup_arguments, text)),
-                                     SIMHASH_OPTION_GROUP(offsetof(dedup_arguments, text)),
+                                     {simhash_options, offsetof(dedup_arguments, text), NULL, NULL},
                                      SIMILARITY_OPTION_GROUP(offsetof(dedup_arguments, similarity)),
                                      EXCLUSION_OPTION_GROUP(offsetof(dedup_arguments, excluded)),
                                      BAD_ROW_OPTION_GROUP(offsetof(dedup_arguments, bad)),
                                      RUN_OPTION_GROUPS(offsetof(dedup_arguments, task)),
                                      {0}},
     .operands = "[FILE...]",
-    .doc =
-        "Print the documents of all FILEs without their near-duplicates, as they are and in their order: lines, or by "
-        "the suffix JSON Lines, CSV or TSV. Without FILE, or with -, read standard input. FILE may be compressed.",
+    .doc = "Print the documents of all FILEs, or of standard input, without near-duplicates (of a Jaccard similarity "
+           "of 0.8 "
+           "or more), as they are and in their order: lines, or by the suffix JSON Lines, CSV or TSV. FILE may be "
+           "compressed.",
     .examples = (const command_example[]){{"keep the newest of each group of near-duplicate pages",
                                            "sstore dedup --keep max:date pages.jsonl > unique.jsonl"},
                                           {0}},
@@ -198,6 +201,32 @@ static void check_arguments(dedup_job *job, dedup_arguments *args)
 
 /* ----- stores ----- */
 
+/* Choose how texts are compared, where no option says it: as the store's recipe says, if there is one, otherwise by
+ * MinHashes, unless something is of simhashes. Simhashes are compared by distance, MinHashes by similarity. */
+static void choose_nearness(dedup_arguments *args, const sstore *store)
+{
+    text_input *text = &args->text;
+    sstore_text_options *own = &text->options, stored = SSTORE_TEXT_OPTIONS_INIT;
+    const char *by_distance = args->similarity.distance_given;
+    const bool has_recipe = store != NULL &&
+                            sstore_text_options_of_recipe(sstore_recipe(store), NULL, &stored, NULL) == SSTORE_OK;
+    if (args->fingerprint_field == NULL && text->hash_given == NULL && has_recipe) {
+        stored.fingerprint_bits = own->fingerprint_bits != 0 ? own->fingerprint_bits : stored.fingerprint_bits;
+        if (text->text_given == NULL)
+            *own = stored;
+        own->hash = stored.hash;
+        own->fingerprint_bits = stored.fingerprint_bits;
+    } else if (args->fingerprint_field == NULL && text->hash_given == NULL && store == NULL && by_distance == NULL &&
+               !text_input_needs_simhash(text)) {
+        own->hash = SSTORE_FEATURE_HASH_MINHASH;
+    }
+    check_simhash_options(text);
+    if (own->hash == SSTORE_FEATURE_HASH_MINHASH && by_distance == NULL && args->similarity.text == NULL) {
+        args->similarity.text = DEFAULT_SIMILARITY;
+        check_similarity_options(&args->similarity);
+    }
+}
+
 /* Do the documents have names? */
 static bool have_names(const dedup_job *job)
 {
@@ -219,30 +248,35 @@ static int want_names(dedup_job *job)
 static int open_store(dedup_job *job)
 {
     const dedup_arguments *args = job->args;
-    sstore_statistics metadata;
-    input_doubt doubt = {.strict = false};
-    job->distance = args->distance;
     job->makes_store = args->update != NULL && access(args->update, F_OK) != 0;
-    job->adds_names = job->makes_store && have_names(job);
     if (args->against == NULL || job->makes_store)
         return EXIT_DONE;
-    int code = store_open(args->against, NULL, &job->against, &metadata);
-    if (code != EXIT_DONE)
-        return code;
-    code = stored_names_open(&job->against_names, job->against, args->against, false, &job->against_named);
-    if (code == EXIT_DONE && args->update != NULL && metadata.has_names)
+    return store_open(args->against, NULL, &job->against, &job->against_metadata);
+}
+
+/* Check that the documents can be compared with the records of the store, and added to it. */
+static int check_store(dedup_job *job)
+{
+    const dedup_arguments *args = job->args;
+    const sstore_statistics *metadata = &job->against_metadata;
+    input_doubt doubt = {.strict = false};
+    job->distance = args->distance;
+    job->adds_names = job->makes_store && have_names(job);
+    if (job->against == NULL)
+        return EXIT_DONE;
+    int code = stored_names_open(&job->against_names, job->against, args->against, false, &job->against_named);
+    if (code == EXIT_DONE && args->update != NULL && metadata->has_names)
         code = want_names(job);
     if (code != EXIT_DONE)
         return code;
-    const uint32_t words = metadata.fingerprint_bits / 64;
+    const uint32_t words = metadata->fingerprint_bits / 64;
     if (args->fingerprint_field == NULL && words != job->words)
         return message_print("%s: the store has fingerprints of %" PRIu32 " bits, and texts get %" PRIu32 " here",
-                             args->against, metadata.fingerprint_bits, 64 * job->words);
+                             args->against, metadata->fingerprint_bits, 64 * job->words);
     if (args->fingerprint_field == NULL)
         code = store_check_recipe(args->against, &doubt, "the options of texts", job->recipe);
     job->words = words;
-    job->against_has_ids = metadata.has_ids;
-    job->distance = args->distance == SSTORE_OWN_DISTANCE ? metadata.distance : args->distance;
+    job->distance = args->distance == SSTORE_OWN_DISTANCE ? metadata->distance : args->distance;
     return code;
 }
 
@@ -357,7 +391,7 @@ static int run(dedup_job *job, dedup_arguments *args, const operands *inputs)
     job->confirms = args->similarity.text != NULL;
     job->are_multisets = args->text.options.weighting == SSTORE_WEIGHTING_FREQUENCY;
     if (code == EXIT_DONE)
-        code = open_store(job);
+        code = check_store(job);
     if (code == EXIT_DONE)
         code = dedup_find(job);
     if (code == EXIT_DONE)
@@ -378,7 +412,11 @@ int cmd_dedup(int argc, char **argv)
     job.inputs = &inputs;
     job.line.radix = args.radix;
     job.line.is_field = true;
-    int code = check_inputs(&args, &inputs);
+    int code = open_store(&job);
+    if (code == EXIT_DONE) {
+        choose_nearness(&args, job.against);
+        code = check_inputs(&args, &inputs);
+    }
     if (code == EXIT_DONE)
         code = run(&job, &args, &inputs);
     progress_end();

@@ -67,7 +67,8 @@ typedef struct dedup_job {
     feature_file features;            /* with `confirms` */
 
     sstore *against; /* or NULL */
-    bool against_has_ids, makes_store, adds_names;
+    sstore_statistics against_metadata;
+    bool makes_store, adds_names;
     stored_names against_names, *against_named;   /* of its records; named: NULL, or these names */
     uint32_t distance;                            /* known if there is a store, or one was given */
     sstore_keeper *keeper;                        /* NULL: there was no document */

@@ -130,7 +130,7 @@ static bool print_stored(dedup_job *job, FILE *to, uint64_t id)
     if (!print_name(to, job->args->against))
         return false;
     if (job->against_named == NULL)
-        return !job->against_has_ids || fprintf(to, ":%" PRIu64, id) > 0;
+        return !job->against_metadata.has_ids || fprintf(to, ":%" PRIu64, id) > 0;
     const printed_name name = stored_names_find(job->against_named, id);
     return name.text != NULL && fprintf(to, ":%s", name.text) > 0;
 }
@@ -264,7 +264,8 @@ static int add_kept(writer *self, const document *doc)
 /* Does the store not keep the ids of the documents? */
 static bool drops_ids(const dedup_job *job)
 {
-    return !job->adds_names && job->against_has_ids && job->work.reader.form.id_key != NULL && job->has_text_ids;
+    return !job->adds_names && job->against_metadata.has_ids && job->work.reader.form.id_key != NULL &&
+           job->has_text_ids;
 }
 
 static int close_update(writer *self, int code)

@@ -71,11 +71,14 @@ const command_option simhash_options[] = {
      OPTION_FIELD(text_input, idf), .given = offsetof(text_input, text_given)},
     {"levels", 0, "N", "with --idf, multiply by whole numbers from 1 to N only, such as 5", OPTION_NUMBER,
      OPTION_FIELD(text_input, levels), .min = 2, .max = 255, .given = offsetof(text_input, text_given)},
-    {"bits", 0, "N", "the bits of a fingerprint: 64 (default) or 128; of a MinHash 64 to 1024 (default 256)",
+    {"bits", 0, "N",
+     "the bits of a fingerprint: of a simhash 64 (default) or 128; of a MinHash 64 to 1024 (default 256)",
      OPTION_NUMBER, OPTION_FIELD(text_input, options.fingerprint_bits), .min = 64, .max = 64 * SSTORE_MAX_WORDS},
     {"hash", 0, "NAME",
-     "xxh3 (default): a simhash; minhash: MinHash; java128: as by the Java program SimHash, with 128 bits",
-     OPTION_CHOICE, OPTION_FIELD(text_input, options.hash), .choices = hashes},
+     "xxh3: simhash (default, except for dedup without -k); minhash: MinHash; java128: that of the Java program "
+     "SimHash, of 128 bits",
+     OPTION_CHOICE, OPTION_FIELD(text_input, options.hash), .choices = hashes,
+     .given = offsetof(text_input, hash_given)},
     {0},
 };
 
@@ -164,6 +167,11 @@ static void check_bits(sstore_text_options *text)
         message_usage_error("--hash java128 makes fingerprints of 128 bits: leave out --bits %u", bits);
     else if (text->hash == SSTORE_FEATURE_HASH_XXH3 && bits != 64 && bits != 128)
         message_usage_error("--bits: expected 64 or 128, or --hash minhash, found %u", bits);
+}
+
+bool text_input_needs_simhash(const text_input *self)
+{
+    return self->options.weighting == SSTORE_WEIGHTING_SUBLINEAR || self->feature_weights != NULL || self->idf != NULL;
 }
 
 /* A MinHash is of a set. */

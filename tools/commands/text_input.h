@@ -17,7 +17,7 @@ typedef struct text_input {
     const char *stop_words;            /* the path of a list, or NULL */
     const char *feature_weights, *idf; /* the same, of weights and of a table; of simhash_options */
     uint32_t levels;
-    const char *text_given, *field_given, *form_given; /* an option of that kind, if one is given */
+    const char *text_given, *hash_given, *field_given, *form_given; /* an option of that kind, if one is given */
     sstore_lexicon *lexicon;
     char *idf_table;
 } text_input;
@@ -34,9 +34,11 @@ void check_text_options(void *part);
         text_options, offset, NULL, check_text_options                                                                 \
     }
 
-/* The options of simhashes: weights, bits and the hash of features. */
+/* The options of simhashes: weights, bits and the hash of features. A command that chooses the hash checks them
+ * itself. */
 extern const command_option simhash_options[];
 void check_simhash_options(void *part);
+bool text_input_needs_simhash(const text_input *self); /* by another option than --hash */
 #define SIMHASH_OPTION_GROUP(offset)                                                                                   \
     {                                                                                                                  \
         simhash_options, offset, NULL, check_simhash_options                                                           \

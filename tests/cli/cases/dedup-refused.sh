@@ -47,7 +47,7 @@ sstore dedup --skip-bad=bad bad.jsonl && cat bad
 sstore dedup --skip-bad short.csv
 echo "--- another recipe, and another width"
 sstore fingerprint --lines --features chars one | sstore build --quiet chars.store
-refused 1 sstore dedup --against chars.store one
+refused 1 sstore dedup --features words --against chars.store one
 refused 1 sstore dedup --bits 128 --against chars.store one
 echo "--- a store with names, and documents without"
 sstore fingerprint one | sstore build --quiet --names named.store

@@ -1,7 +1,7 @@
 # What README shows first, on files of a reader's own: lines, TSV, JSON Lines and two files without their near-copies. The
 # command is README's. Copies differ in case and punctuation here, so that another program knows them: the first of each stays.
 project=$(realpath -- "$(dirname -- "${BASH_SOURCE[0]}")/../../..")
-recipe=$(sed -n "s/^\\$ \\(sstore dedup .*\\) docs.txt > unique.txt$/\\1/p" "$project/README.md")
+recipe=$(sed -n "s/^\\$ \\(sstore dedup.*\\) docs.txt > unique.txt$/\\1/p" "$project/README.md")
 [ -n "$recipe" ] || echo "FAILED: README has no recipe"
 seed=$RANDOM
 echo "figure: seed $seed" >&3

@@ -37,7 +37,7 @@ exits 2 sstore build -k 3 --similarity 0.5 e.store minhashes
 sstore build --quiet e.store simhashes
 exits 1 sstore pairs --similarity 0.8 e.store
 exits 1 sstore query --similarity 0.8 e.store 0
-exits 1 sstore dedup --similarity 0.8 texts
+exits 1 sstore dedup --hash xxh3 --similarity 0.8 texts
 exits 2 sstore pairs --similarity 0 a.store
 exits 2 sstore pairs --similarity 1.01 a.store
 exits 2 sstore pairs --similarity high a.store
