@@ -184,26 +184,17 @@ def test_similarity(folder: pathlib.Path, rng: np.random.Generator) -> None:
     names = [f"d{i}" for i in range(len(texts))]
     pq.write_table(pa.table({"text": texts, "id": names}), folder / "in.parquet")
     (folder / "in.jsonl").write_text("".join(json.dumps({"text": t, "id": i}) + "\n" for t, i in zip(texts, names)))
-    options: list[Any] = [
-        "--hash",
-        "minhash",
-        "--similarity",
-        "0.7",
-        "--recall",
-        "0.999",
-        "--bits",
-        512,
-        "--id-field",
-        "id",
-    ]
-    options += ["--tmp-dir", folder, "--strict"]
-    told = run(folder / "in.parquet", folder / "out.parquet", *options, "--removed", folder / "parquet.tsv")
-    command = [pathlib.Path(sys.executable).with_name("sstore"), "dedup", *options, "--removed", folder / "jsonl.tsv"]
-    ran = subprocess.run([*map(str, command), folder / "in.jsonl"], capture_output=True, text=True, check=True)
-    assert ran.stderr == told and (folder / "parquet.tsv").read_text() == (folder / "jsonl.tsv").read_text() != ""
-    kept = [json.loads(line)["id"] for line in ran.stdout.splitlines()]
-    assert pq.read_table(folder / "out.parquet")["id"].to_pylist() == kept
-    assert "expected hash=" in run(folder / "in.parquet", folder / "more.parquet", "--similarity", "0.7", code=1)
+    for number, how in enumerate((["--similarity", "0.7", "--recall", "0.999", "--bits", 512, "--strict"], [])):
+        options: list[Any] = [*how, "--id-field", "id", "--tmp-dir", folder, "--removed"]
+        mine, theirs = folder / f"parquet{number}.tsv", folder / f"jsonl{number}.tsv"
+        told = run(folder / "in.parquet", folder / f"out{number}.parquet", *options, mine)
+        command = [pathlib.Path(sys.executable).with_name("sstore"), "dedup", *options, theirs]
+        ran = subprocess.run([*map(str, command), folder / "in.jsonl"], capture_output=True, text=True, check=True)
+        assert ran.stderr == told and mine.read_text() == theirs.read_text() != ""
+        kept = [json.loads(line)["id"] for line in ran.stdout.splitlines()]
+        assert pq.read_table(folder / f"out{number}.parquet")["id"].to_pylist() == kept
+    wrong = ["--hash", "xxh3", "--similarity", "0.7"]
+    assert "expected hash=" in run(folder / "in.parquet", folder / "more.parquet", *wrong, code=1)
 
 
 def test_empty(folder: pathlib.Path) -> None:

@@ -320,7 +320,7 @@ def test_orders() -> None:
         ([1, 2], {"features": "chars"}, "options of texts"),
         (["a", 5], {}, "row 1: expected str or bytes, found int"),
         ([1, "a"], {}, "expected int, found str"),
-        (["a"], {"bits": 256}, "bits: expected 64 or 128, found 256"),
+        (["a"], {"bits": 256, "distance": 3}, "bits: expected 64 or 128, found 256"),
         ([1], {"bits": 100}, "bits: expected a multiple of 64"),
         (["a"], {"strict": 1}, "strict: expected bool"),
     ],

@@ -134,6 +134,37 @@ def test_a_store(folder: pathlib.Path, rng: np.random.Generator) -> None:
         sstore.dedup(new, similarity=0.7, against=folder / "seen", hash="minhash", bits=512)
 
 
+def same(one: sstore.Kept, other: sstore.Kept) -> None:
+    assert list(one.dropped) == list(other.dropped)
+    assert all(np.array_equal(column, other.dropped[name]) for name, column in one.dropped.columns.items())
+    assert len(one.dropped) > 0
+
+
+def test_defaults(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    """Similarity decides; with a distance, or weights that only simhashes have, distance; with a store, its recipe."""
+    texts = [" ".join(words) for words in documents(rng, 200)]
+    stops, weights = sstore.Lexicon(stop_words=["w1"]), sstore.Lexicon(feature_weights={"w1": 2.0})
+    for options, meant in (
+        ({}, {"hash": "minhash", "bits": 256, "shingle": 2, "similarity": 0.8, "recall": 0.99}),
+        ({"similarity": 0.7}, {"hash": "minhash", "similarity": 0.7}),
+        ({"hash": "minhash", "bits": 128}, {"hash": "minhash", "bits": 128, "similarity": 0.8}),
+        ({"features": "chars"}, {"features": "chars", "hash": "minhash", "similarity": 0.8}),
+        ({"shingle": 1, "lexicon": stops}, {"shingle": 1, "lexicon": stops, "hash": "minhash", "similarity": 0.8}),
+        ({"distance": 5}, {"hash": "xxh3", "distance": 5}),
+        ({"weights": "sublinear"}, {"hash": "xxh3", "distance": 3}),
+        ({"lexicon": weights}, {"lexicon": weights, "hash": "xxh3", "distance": 3}),
+    ):
+        same(sstore.dedup(texts, **options), sstore.dedup(texts, **meant))  # type: ignore[arg-type]
+    for number, options in enumerate(({"hash": "minhash", "features": "chars"}, {"features": "chars"})):
+        path = folder / str(number)
+        made = sstore.simhash if "hash" not in options else sstore.minhash
+        recipe = sstore.text_recipe(**options)  # type: ignore[arg-type]
+        sstore.build(path, made(texts[:20], "chars"), recipe=recipe, bits=64 if number else 256)
+        same(sstore.dedup(texts, against=path), sstore.dedup(texts, against=path, **options))  # type: ignore[arg-type]
+    sstore.build(folder / "unsaid", sstore.simhash(texts[:20]), distance=6)
+    same(sstore.dedup(texts, against=folder / "unsaid"), sstore.dedup(texts, against=folder / "unsaid", distance=6))
+
+
 def test_recall(rng: np.random.Generator) -> None:
     """MinHashes find what their distance finds, and of these the features confirm some."""
     texts = [" ".join(words) for words in documents(rng, 300)]
@@ -150,7 +181,8 @@ def test_recall(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize(
     ("items", "options", "message"),
     [
-        (["a"], {"similarity": 0.8}, 'similarity: expected hash="minhash"'),
+        (["a"], {"similarity": 0.8, "hash": "xxh3"}, 'similarity: expected hash="minhash"'),
+        (["a"], {"similarity": 0.8, "weights": "sublinear"}, 'similarity: expected hash="minhash"'),
         (["a"], {"similarity": 0.8, "hash": "minhash", "distance": 3}, "cannot be combined with distance"),
         (["a"], {"recall": 0.8, "hash": "minhash"}, "recall: only with similarity="),
         ([1], {"similarity": 0.8}, "similarity: it compares texts, and these are fingerprints"),

@@ -34,12 +34,8 @@ class _Failure(Exception):
 _OPTIONS = [
     ("--text-field", "KEY", "the column of the text (default text)"),
     ("--fingerprint-field", "KEY", "take the fingerprints in this column, instead of those of the text"),
-    ("--distance", "D", "near means within D bits (default 3, or the store's)"),
-    (
-        "--similarity",
-        "J",
-        "instead of -k, with --hash minhash: near means a Jaccard similarity of at least J, such as 0.8",
-    ),
+    ("--distance", "D", "near means within D bits, of simhashes unless --hash says another hash"),
+    ("--similarity", "J", "instead of -k: near means a Jaccard similarity of at least J (default 0.8)"),
     ("--recall", "R", "with --similarity: the share of pairs of similarity J to be found (default 0.99)"),
     ("--keep", "WHICH", "keep first (default), last, max:KEY or min:KEY"),
     ("--strict", "", "drop only rows that are near the kept one"),
@@ -55,10 +51,10 @@ _OPTIONS = [
         "of a feature that occurs N times: sublinear (default): 1 + log2(N); frequency: N; presence (MinHash): 1",
     ),
     ("--markup", "KIND", "none (default); html: take away tags, comments and scripts, and decode references"),
-    ("--bits", "N", "the bits of a fingerprint: 64 (default) or 128; of a MinHash 64 to 1024 (default 256)"),
+    ("--bits", "N", "the bits of a MinHash, 64 to 1024 (default 256), or of a simhash, 64 (default) or 128"),
     (
         *("--hash", "NAME"),
-        "xxh3 (default): a simhash; minhash: MinHash; java128: as by the Java program SimHash, with 128 bits",
+        "minhash (default): MinHash; xxh3 (with -k): simhash; java128: that of the Java program SimHash, of 128 bits",
     ),
     ("--memory", "SIZE", "memory limit of the search for groups (default 1G; enforced from 64M up)"),
     ("--threads", "N", "use N threads (default: all processors)"),

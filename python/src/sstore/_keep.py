@@ -32,10 +32,11 @@ from sstore._lexicon import Features, Lexicon, Segment
 from sstore._native import ffi, lib
 from sstore._order import orders_of, orders_of_chunk
 from sstore._rows import Piece, pieces, pieces_of_chunks
-from sstore._similar import DEFAULT_DISTANCE, FeatureSets, Nearness, similarities
+from sstore._similar import DEFAULT_DISTANCE, DEFAULT_SIMILARITY, FeatureSets, Nearness, similarities
 from sstore._store import Store, build_distance
 from sstore._strings import TEXT_FORMATS, StringsLike, chunks_of
 from sstore._text import (
+    HASHES,
     Hash,
     Made,
     Markup,
@@ -55,7 +56,6 @@ _TEXTS = 1 << 16  # that are fingerprinted together
 _SLICE = 1 << 16  # records that are added between two checks for signals
 _BATCH_SIZE = 1 << 20
 _DROPPED_COLUMNS = {"id": "u8", "other_id": "u8", "distance": "u4"}
-_NO_TEXT_OPTIONS = ("words", 0, None, "none", "pairs", None, "xxh3")
 
 
 class DroppedRows(Columns):
@@ -488,18 +488,48 @@ class _Finder:
         return lambda numbers: rows[numbers]
 
 
-def _open_store(
-    against: Union[Store, PathLike], name: str, recipe: Optional[str], count: Optional[int], opened: ExitStack
-) -> Store:
-    """The store that the argument `name` says. Its recipe must be that of the texts if it says one, and it must have
-    fingerprints of this many words; None: of any number."""
-    store = against if isinstance(against, Store) else opened.enter_context(Store(against))
+def _options_of_recipe(recipe: str) -> Any:
+    """The options of texts that a recipe tells, or None."""
+    found = Call().options("sstore_text_options")
+    status = lib.sstore_text_options_of_recipe(encode(recipe), ffi.NULL, found, ffi.NULL)
+    return found if status == lib.SSTORE_OK else None
+
+
+class _TextArguments(NamedTuple):
+    """The arguments that say how texts are compared, as they are given."""
+
+    features: Features = "words"
+    shingle: int = 0
+    weights: Optional[Weights] = None
+    markup: Markup = "none"
+    segment: Segment = "pairs"
+    lexicon: Optional[Lexicon] = None
+    bits: Optional[int] = None
+    hash: Optional[Hash] = None
+
+    def options(self, nearness: Nearness, store: Optional[Store]) -> Any:
+        """The options of texts. What is not given is that of the store's recipe; without one, they are of MinHashes,
+        unless a distance or another argument is of simhashes."""
+        stored = None if store is None or self.hash is not None else _options_of_recipe(store.stat().recipe)
+        if stored is not None and self == _TextArguments():
+            return stored
+        if stored is not None:
+            hash = next(name for name, number in HASHES.items() if number == stored.hash)
+            return text_options(*self._replace(bits=self.bits or int(stored.fingerprint_bits), hash=hash))
+        has_weights = self.weights == "sublinear" or (self.lexicon is not None and self.lexicon.has_weights)
+        is_simhash = nearness.distance is not None or store is not None or has_weights
+        chosen = self.hash or ("xxh3" if is_simhash else "minhash")
+        return text_options(*self._replace(bits=self.bits or 0, hash=chosen))
+
+
+def _check_store(store: Store, name: str, recipe: Optional[str], count: Optional[int]) -> None:
+    """Fail unless the recipe of the store, which the argument `name` says, is that of the texts, if there is one; and
+    it has fingerprints of this many words; None: of any number."""
     own = store.stat().recipe
     if recipe is not None and own not in ("", recipe):
         raise RecipeError(f"{name}: the texts get fingerprints by the recipe '{recipe}', and the store has '{own}'")
     if count not in (None, store.words):
         raise ArgumentError(f"{name}: expected a store of {64 * (count or 1)} bits, found one of {store.bits}")
-    return store
 
 
 def _begin_update(
@@ -519,12 +549,16 @@ def _begin_update(
     return made
 
 
-def _check_minhashes(options: Any) -> None:
-    """Fail if there are no MinHashes of texts; without options there are no texts."""
-    if options is None:
+def _with_similarity(nearness: Nearness, options: Any) -> Nearness:
+    """With a similarity for MinHashes of texts, unless a distance is given. Without options there are no texts."""
+    if nearness.similarity is not None and options is None:
         raise ArgumentError("similarity: it compares texts, and these are fingerprints: distance says how near is near")
-    if options.hash != lib.SSTORE_FEATURE_HASH_MINHASH:
+    is_minhash = options is not None and options.hash == lib.SSTORE_FEATURE_HASH_MINHASH
+    if nearness.similarity is not None and not is_minhash:
         raise ArgumentError('similarity: expected hash="minhash", whose distances tell similarities')
+    if not is_minhash or nearness.similarity is not None or nearness.distance is not None:
+        return nearness
+    return Nearness(None, DEFAULT_SIMILARITY, None)
 
 
 def dedup(
@@ -551,7 +585,7 @@ def dedup(
     segment: Segment = "pairs",
     lexicon: Optional[Lexicon] = None,
     bits: Optional[int] = None,
-    hash: Hash = "xxh3",
+    hash: Optional[Hash] = None,
     skip_bad: SkipBad = False,
     memory: Optional[Size] = None,
     threads: int = 0,
@@ -574,11 +608,12 @@ def dedup(
             Arrow, such as a pyarrow.RecordBatchReader, which may be larger than memory.
         text: the column of the texts.
         fingerprint: the column of the fingerprints.
-        distance: in bits, 0 to 16 for each word; None: that of the store `against`, or 3.
-        similarity: of texts, with hash="minhash", instead of a distance: near means a Jaccard similarity of at least
-            this, such as 0.8: the features that both texts have, over those that either has. MinHashes find such rows,
-            and the features themselves decide; of the records of a store these are not known, so there the MinHashes
-            decide. The features take 8 bytes each in tmp_dir, and a row takes 45 bytes beside `memory`.
+        distance: in bits, 0 to 16 for each word; None: that of the store `against`, or 3. Of texts it is that of
+            simhashes, unless `hash` says another hash.
+        similarity: of texts, with MinHashes, instead of a distance: near means a Jaccard similarity of at least this:
+            the features that both texts have, over those that either has. None: 0.8. MinHashes find such rows, and the
+            features themselves decide; of the records of a store these are not known, so there the MinHashes decide.
+            The features take 8 bytes each in tmp_dir, and a row takes 45 bytes beside `memory`.
         recall: with similarity, the share of the pairs of just this similarity that is found, above 0 and below 1;
             None: 0.99. Of more similar ones, more are.
         keep: of a group, "first" keeps the first row, "last" the last one. Otherwise the row with the smallest value is
@@ -599,9 +634,11 @@ def dedup(
             store with names needs names; a new one has names if they are given.
         before_update: with update, a function of the Kept, which has no change yet. It is called before the store gets
             the rows, to write them elsewhere. If it raises, the store stays as it was.
-        features, shingle, weights, markup, segment, lexicon, hash: of texts, as simhash() takes them; with
-            hash="minhash" as minhash() does.
+        features, shingle, weights, markup, segment, lexicon: of texts, as simhash() or minhash() takes them. If none of
+            them is given, and no hash, they are those of the store's recipe.
         bits: of a fingerprint, as simhash(), minhash() or build() takes them.
+        hash: of texts. None: that of the store's recipe; without one "minhash", or with a distance, a store, or weights
+            of features "xxh3".
         skip_bad: fingerprints that cannot be read, such as nulls: False: an error that names the row. True: keep these
             rows, and warn. A BadRows: keep them, and report them there.
         memory: what the call may take beside the given arrays and the result, in bytes or such as "2G"; None: 1 GiB.
@@ -632,30 +669,33 @@ def dedup(
         if isinstance(keep, str) and keep not in ("first", "last"):
             raise ArgumentError(f'keep: expected "first", "last", an array, or a column of a table, found {keep!r}')
         items, is_text = _has_texts(items)
-    options, recipe, count = None, None, None if bits is None or is_text else word_count(bits)
-    if is_text:
-        options = text_options(features, shingle, weights, markup, segment, lexicon, bits or 0, hash)
-        recipe = recipe_of(options)
-        count = int(options.fingerprint_bits) // 64
-    elif (features, shingle, weights, markup, segment, lexicon, hash) != _NO_TEXT_OPTIONS:
-        raise ArgumentError("items: features, shingle and the like are options of texts, and these are fingerprints")
+    given = _TextArguments(features, shingle, weights, markup, segment, lexicon, bits, hash)
     nearness = Nearness(distance, similarity, recall)
-    if similarity is not None:
-        _check_minhashes(options)
+    options, recipe, count = None, None, None if bits is None or is_text else word_count(bits)
+    if not is_text and given != _TextArguments(bits=bits):
+        raise ArgumentError("items: features, shingle and the like are options of texts, and these are fingerprints")
+    if is_text:
+        given.options(nearness, None)  # which fails now if they are wrong
     with ExitStack() as opened:
         shared = {"memory": memory, "threads": threads, "tmp_dir": tmp_dir}
         updated = _begin_update(update, ids, names, before_update, against, opened, **shared)
         if updated is not None and updated.exists:
             against = updated.path
-        name = "against" if updated is None else "update"
-        store = None if against is None else _open_store(against, name, recipe, count, opened)
+        store = against if against is None or isinstance(against, Store) else opened.enter_context(Store(against))
+        if is_text:
+            options = given.options(nearness, store)
+            recipe = recipe_of(options)
+            count = int(options.fingerprint_bits) // 64
+        nearness = _with_similarity(nearness, options)
+        if store is not None:
+            _check_store(store, "against" if updated is None else "update", recipe, count)
         near = nearness.within(count or 1, DEFAULT_DISTANCE if store is None else store.distance)
         if updated is not None and store is not None:
             updated.check(store)
         elif updated is not None:
             updated.begin(near, count, recipe)
         count = count if store is None else store._words
-        sets = None if similarity is None else FeatureSets(similarity, tmp_dir)
+        sets = None if nearness.similarity is None else FeatureSets(nearness.similarity, tmp_dir)
         confirming = {} if sets is None else sets.options()
         strict = flag_of(strict, "strict")
         keeper = Keeper(progress, near, max_group, memory, tmp_dir, threads=threads, strict=strict, **confirming)

@@ -23,6 +23,9 @@ class Lexicon:
     """Which words are left out of texts, and by what the weights of features are multiplied.
 
     It never changes, and several threads may use it. Recipes name its contents.
+
+    Attributes:
+        has_weights: whether it multiplies weights, so that it is of simhashes.
     """
 
     def __init__(
@@ -56,6 +59,7 @@ class Lexicon:
             UnsupportedError: the package was built without utf8proc, or without ICU for segment="icu".
         """
         call = Call()
+        self.has_weights = bool(feature_weights) or idf is not None
         for name, value, choices in (("features", features, KINDS), ("segment", segment, SEGMENTATIONS)):
             if value not in choices:
                 raise ArgumentError(f"{name}: expected one of {', '.join(choices)}, found {value!r}")

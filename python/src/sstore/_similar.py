@@ -16,6 +16,7 @@ from sstore._native import ffi, lib
 from sstore._text import minhash_distance
 
 DEFAULT_DISTANCE = 3
+DEFAULT_SIMILARITY = 0.8
 _DEFAULT_RECALL = 0.99
 SetNumbers = npt.NDArray[np.int64]
 
