@@ -140,7 +140,22 @@ class Measurement:
             steps = names.steps(made.setting.bits)
             row = {**named, "setting": str(made.setting), "labelled": len(originals), "at": steps}
             rows.append({**row, "copies": within(distances, steps)})
+            if made.setting == names.MINHASH:
+                row = {**row, "setting": names.CONFIRMED, "at": list(names.DISTANCES)}
+                rows.append({**row, "copies": self.confirmed_copies(originals, copies, distances)})
         return rows
+
+    def confirmed_copies(self, originals: list[str], copies: list[str], distances: numpy.ndarray) -> list[int]:
+        """How many copies have each similarity, among those whose MinHashes are near enough for it."""
+        documents, count = self.work("both"), len(originals)
+        settings.write_documents(documents, originals + copies)
+        pairs = "".join(f"{number}\t{number + count}\n" for number in range(count))
+        confirm = [self.sstore, "similarity", "--jsonl", "--id-field", "id", documents]
+        shown = subprocess.run(confirm, input=pairs.encode(), check=True, capture_output=True).stdout
+        lines = [line.split(b"\t") for line in shown.splitlines()]
+        similar = numpy.zeros(count)
+        similar[[int(line[0]) for line in lines]] = [float(line[-1]) for line in lines]
+        return [int(((similar >= at / 100) & (distances <= most)).sum()) for at, most in names.DISTANCES.items()]
 
     def read(self) -> None:
         """The texts, and the documents of each corpus and length, if there are enough of them."""

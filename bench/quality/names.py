@@ -88,6 +88,10 @@ BY_LENGTH = [
     *(minhash(256, "chars", count) for count in (2, 3, 4)),
     *(minhash(256, shingle=1, more="ICU"), minhash(512, "chars", 3), minhash(64, "words", 1), minhash(64)),
 ]
+# What `sstore dedup` does: MinHashes find pairs, and the documents confirm them. The distance of MINHASH that finds a
+# similarity, in hundredths.
+CONFIRMED = f"{MINHASH}, confirmed"
+DISTANCES = {70: 52, 80: 37, 90: 22}
 # The distances at which those that are compared are shown.
 AT = {SIMHASH: 3, simhash("words", 1, more="idf"): 5, MINHASH_64: 8, minhash(128): 18, MINHASH: 40, minhash(512): 84}
 

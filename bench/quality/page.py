@@ -22,6 +22,8 @@ from names import (
     AT,
     BITS,
     COMPARED,
+    CONFIRMED,
+    DISTANCES,
     FEATURES,
     LENGTHS,
     LONG,
@@ -304,6 +306,10 @@ def edit_sizes(results: Results) -> str:
     for setting in COMPARED:
         kinds = [recall(at(results.counts("kinds", kind=kind, setting=setting), AT[setting])) for kind in KINDS]
         rows.append([heading(setting), *map(recall, edited(results, setting)), *kinds])
+    for similarity in sorted(DISTANCES, reverse=True):
+        sizes = [results.summed("edits", similarity, ALL, LONG, setting=CONFIRMED, edited=one) for one in SHARES]
+        kinds = [at(results.counts("kinds", kind=kind, setting=CONFIRMED), similarity) for kind in KINDS]
+        rows.append([f"`dedup --similarity {similarity / 100:g}`", *map(recall, sizes), *map(recall, kinds)])
     shares = [f"{100 * float(one):g} %" for one in SHARES]
     return table(["200 words or more", *shares, *(f"5 %, {kind}" for kind in KINDS.values())], rows)
 
