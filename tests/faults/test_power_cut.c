@@ -3,7 +3,8 @@
  * that succeeded must last, and the next change must work. At every moment unsynced data is kept, lost, or partly lost,
  * several times (with SSTORE_TEST_LONG=1 a thousand random losses of each change). The same is tried for a change after
  * one whose sync failed, of each sync in turn in three runs, and for changes of folders and files that others left
- * unsynced. Of stores of several words, fewer moments are tried.
+ * unsynced. Of a change with many steps, one moment in so many is tried, beginning with any; of stores of several words,
+ * fewer.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,6 +20,7 @@
 #include "support/widened.h"
 
 #define LAST_TRIED 4u
+#define MOMENTS 40u /* of a change that are tried, about */
 
 static operation operations[OPERATION_COUNT];
 
@@ -62,6 +64,12 @@ static uint64_t next_of(uint64_t i, uint64_t count, uint64_t step)
     return i >= last ? i + 1 : i + step < last ? i + step : last;
 }
 
+/* One in so many moments is tried. */
+static uint64_t step_of(uint64_t moments, uint64_t few)
+{
+    return few > 1 ? few : testing_long() ? 1 : 1 + moments / MOMENTS;
+}
+
 /* Returns how often it syncs. */
 static uint64_t cut_everywhere(const operation *self, uint32_t threads, rng *random, tally *sum)
 {
@@ -76,7 +84,8 @@ static uint64_t cut_everywhere(const operation *self, uint32_t threads, rng *ran
     const uint64_t syncs = disk_syncs(log);
     const size_t steps = disk_steps(log);
     assert_true(steps > 10 && syncs > 2);
-    for (size_t i = 0; i <= steps; i = next_of(i, steps, few ? 25 : 1))
+    const uint64_t step = step_of(steps, few ? 25 : 1);
+    for (size_t i = rng_below(random, step); i <= steps; i = next_of(i, steps, step))
         for (int luck = 0; luck < DISK_LUCKS; luck++)
             for (int j = 0; j < (luck == DISK_LOSES_SOME ? often : 1); j++)
                 check_cut(self, log, i, (disk_luck)luck, random, sum);
@@ -104,8 +113,9 @@ static void cut_after_failure(const operation *self, uint64_t failing, rng *rand
     }
     assert_ok(status, &error);
     const size_t steps = disk_steps(log);
-    const size_t fewer = testing_sanitized() ? 5 : 1, step = widened_words > 1 && !testing_long() ? 13 * fewer : fewer;
-    for (size_t i = begin; i <= steps; i = next_of(i, steps, step)) {
+    const size_t fewer = testing_sanitized() ? 5 : 1;
+    const uint64_t step = step_of(steps - begin, widened_words > 1 && !testing_long() ? 13 * fewer : fewer);
+    for (size_t i = begin + rng_below(random, step); i <= steps; i = next_of(i, steps, step)) {
         check_cut(self, log, i, DISK_LOSES_NAMES, random, sum);
         check_cut(self, log, i, DISK_LOSES_SOME, random, sum);
     }
