@@ -53,6 +53,15 @@ def matches(ds: Any) -> list[tuple[int, ...]]:
     return sorted((row["query"], row["distance"], row["fingerprint"], row["id"]) for row in ds.take_all())
 
 
+def matches_of_texts(ds: Any) -> list[tuple[Any, ...]]:
+    return sorted((row["query"], row["distance"], row["fingerprint"], row["id"]) for row in ds.take_all())
+
+
+def pairs_of_texts(ds: Any) -> list[tuple[Any, ...]]:
+    names = ("fingerprint", "id", "other_fingerprint", "other_id")
+    return brute.sorted_pairs([tuple(row[name] for name in names) for row in ds.take_all()])
+
+
 @pytest.fixture(params=["undisturbed", "killed"])
 def run(request: pytest.FixtureRequest, ray_cluster: RayCluster) -> Callable[[Callable[[], Any]], Any]:
     """Does some work; in a second test, a worker is killed meanwhile."""
@@ -216,6 +225,49 @@ def test_orders(
     assert all(list(row) == ["score", "fingerprint", "id"] for row in kept)
 
 
+@pytest.mark.parametrize("kind", ["string", "binary"])
+def test_text_ids(data: Data, run: Any, tmp_path: pathlib.Path, kind: str) -> None:
+    """Ids that are texts: pairs, clusters and matches have them, and shards keep strings as names."""
+    import sstore.ray
+
+    texts = brute.texts_of(data.ids, kind)
+    ds = data.frame({"fingerprint": data.fps, "id": list(texts.values())})
+    expected = brute.brute_pairs(data.fps, data.ids, 3)
+    found = run(lambda: pairs_of_texts(sstore.ray.near_pairs(ds, 3, partitions=3)))
+    assert found == brute.named_pairs(expected, texts)
+    roots = brute.roots((texts[a], texts[b]) for _, a, _, b in expected)
+    for max_local_edges in (10**9, 100):
+        near = sstore.ray.near_pairs(ds, 3, spanning=True, partitions=3)
+        rows = run(lambda p=near, m=max_local_edges: sstore.ray.clusters(p, max_local_edges=m).take_all())
+        assert len(rows) == len(roots) and {row["id"]: row["cluster"] for row in rows} == roots
+    named = [(q, d, f, texts[i]) for q, d, f, i in data.expected_matches()]
+    queries = data.frame({"fingerprint": data.queries})
+    assert run(lambda: matches_of_texts(sstore.ray.scan(ds, queries))) == sorted(named)
+    path = str(tmp_path / "shards")
+    if kind == "binary":
+        with pytest.raises(TypeError, match="of int64, uint64 or strings, found binary"):
+            sstore.ray.build_shards(ds, path, 3)
+        return
+    made = run(lambda: sstore.ray.build_shards(ds, path, 3, force=True))
+    assert made.has_names and sum(shard.record_count for shard in made.shards) == COUNT
+    for options in ({}, {"max_broadcast": 10}):
+        found = run(lambda o=options: matches_of_texts(sstore.ray.query_shards(queries, path, **o)))
+        assert found == sorted(named)
+
+
+def test_texts_of_one_hash() -> None:
+    import sstore
+    from sstore.ray import _Texts
+
+    numbers = np.array([5, 7, 5, 5], np.uint64)
+    for kind in (pyarrow.string(), pyarrow.binary()):
+        texts = pyarrow.chunked_array([["a", "b"], ["a", "a"]]).cast(kind)
+        assert _Texts(numbers, texts).of(numbers).equals(texts)
+        assert len(_Texts(numbers[:0], texts[:0]).of(numbers[:0])) == 0
+        with pytest.raises(sstore.ArgumentError, match="the ids b?'.' and b?'.' have the same hash; give numbers"):
+            _Texts(numbers, pyarrow.chunked_array([["a", "b"], ["c", "a"]]).cast(kind))
+
+
 def test_nulls(data: Data, tmp_path: pathlib.Path) -> None:
     """Rows without a fingerprint are left out of joins, and kept by deduplicate(); without a value, kept last."""
     import sstore.ray
@@ -305,7 +357,8 @@ def test_no_rows(ray_cluster: RayCluster, tmp_path: pathlib.Path) -> None:
         {"fingerprint": pyarrow.array([], pyarrow.int64()), "id": pyarrow.array([], pyarrow.int64())}
     )
     nulls = pyarrow.table({"fingerprint": pyarrow.array([None], pyarrow.int64()), "id": [7]})
-    for number, table in enumerate((nothing, nulls)):
+    texts = nulls.set_column(1, "id", [["a"]])
+    for number, table in enumerate((nothing, nulls, texts[:0], texts)):
         ds, path = ray.data.from_arrow(table), str(tmp_path / f"shards-{number}")
         assert sstore.ray.near_pairs(ds, 3).take_all() == []
         for max_local_edges in (10, 0):

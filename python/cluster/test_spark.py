@@ -61,6 +61,15 @@ def pairs(df: Any) -> list[tuple[int, ...]]:
     return found
 
 
+def matches_of_texts(df: Any) -> list[tuple[Any, ...]]:
+    return sorted((r.query & MASK, r.distance, r.fingerprint & MASK, r.id) for r in df.collect())
+
+
+def pairs_of_texts(df: Any) -> list[tuple[Any, ...]]:
+    found = [(r.fingerprint & MASK, r.id, r.other_fingerprint & MASK, r.other_id) for r in df.collect()]
+    return brute.sorted_pairs(found)
+
+
 @pytest.fixture(params=["undisturbed", "killed"])
 def run(request: pytest.FixtureRequest, spark_cluster: SparkCluster) -> Callable[[Callable[[], Any]], Any]:
     """Does some work; in a second test, an executor is killed meanwhile."""
@@ -219,6 +228,58 @@ def test_orders(
     assert {row["id"] for row in kept} == set(ids) - dropped and len(kept) == COUNT - len(dropped)
 
 
+@pytest.mark.parametrize("kind", ["string", "binary"])
+def test_text_ids(data: Data, run: Any, tmp_path: pathlib.Path, kind: str) -> None:
+    """Ids that are texts: pairs, clusters and matches have them, and shards keep strings as names."""
+    import sstore.spark
+
+    texts = brute.texts_of(data.ids, kind)
+    rows = [(fingerprint, texts[number]) for fingerprint, number in zip(data.fps.view(np.int64).tolist(), texts)]
+    df = data.session.createDataFrame(rows, f"fingerprint long, id {kind}").repartition(5)
+    expected = brute.brute_pairs(data.fps, data.ids, 3)
+    found = run(lambda: pairs_of_texts(sstore.spark.near_pairs(df, 3, partitions=3)))
+    assert found == brute.named_pairs(expected, texts)
+    roots = brute.roots((texts[a], texts[b]) for _, a, _, b in expected)
+    for max_local_edges in (10**9, 100):
+        near = sstore.spark.near_pairs(df, 3, spanning=True, partitions=3)
+        rows = run(lambda p=near, m=max_local_edges: sstore.spark.clusters(p, max_local_edges=m).collect())
+        assert len(rows) == len(roots) and {row["id"]: row["cluster"] for row in rows} == roots
+    named = [(q, d, f, texts[i]) for q, d, f, i in data.expected_matches()]
+    queries = data.frame({"fingerprint": data.queries})
+    assert run(lambda: matches_of_texts(sstore.spark.scan(df, queries))) == sorted(named)
+    path = str(tmp_path / "shards")
+    if kind == "binary":
+        with pytest.raises(TypeError, match="of longs or strings, found binary"):
+            sstore.spark.build_shards(df, path, 3)
+        return
+    made = run(lambda: sstore.spark.build_shards(df, path, 3, force=True))
+    assert made.has_names and sum(shard.record_count for shard in made.shards) == COUNT
+    for options in ({}, {"max_broadcast": 10}):
+        found = run(lambda o=options: matches_of_texts(sstore.spark.query_shards(queries, path, **o)))
+        assert found == sorted(named)
+
+
+def test_texts_of_one_hash(data: Data, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark.sql import functions as F
+
+    import sstore.spark
+
+    monkeypatch.setattr(sstore.spark, "_number_of", lambda column: F.length(column).cast("long"))
+    df = data.session.createDataFrame([(1, "aa"), (9, "b"), (1, "bb")], "fingerprint long, id string")
+    edges = df.selectExpr("id", "'b' as other_id")
+    for call in (
+        lambda: sstore.spark.near_pairs(df),
+        lambda: sstore.spark.clusters(edges),
+        lambda: sstore.spark.deduplicate(df),
+    ):
+        with pytest.raises(sstore.ArgumentError, match="the ids 'aa' and 'bb' have the same hash; give numbers"):
+            call()
+    # A text that is repeated is one.
+    df = data.session.createDataFrame([(1, "aa"), (9, "b"), (2, "aa"), (1, "aa")], "fingerprint long, id string")
+    found = sstore.spark.near_pairs(df, 2, partitions=1).collect()
+    assert [(row["id"], row["other_id"], row["distance"]) for row in found].count(("aa", "aa", 2)) == 1
+
+
 def test_nulls(data: Data, tmp_path: pathlib.Path) -> None:
     """Rows without a fingerprint are left out of joins, and kept by deduplicate(); without a value, kept last."""
     import sstore.spark
@@ -303,7 +364,7 @@ def test_repeated_ids_and_odd_names(data: Data) -> None:
     assert sorted(row["id"] or "" for row in kept.collect()) == ["", "a"]
     df = data.session.createDataFrame([(1, 5, 2), (1, 6, 1)], "fingerprint long, id long, `a``b.c` long")
     assert [row["id"] for row in sstore.spark.deduplicate(df, 0, keep="a`b.c", partitions=1).collect()] == [6]
-    with pytest.raises(TypeError, match="'other_id' of longs, found string"):
+    with pytest.raises(TypeError, match="'other_id' of longs or texts, found string"):
         sstore.spark.clusters(data.session.createDataFrame([(1, "b")], "id long, other_id string"))
     frame = data.session.createDataFrame([("ffffffffffffffff",)], "hex string")
     [row] = frame.selectExpr("cast(conv(hex, 16, -10) as long) as fingerprint").collect()
@@ -313,8 +374,9 @@ def test_repeated_ids_and_odd_names(data: Data) -> None:
 def test_no_rows(data: Data, tmp_path: pathlib.Path) -> None:
     import sstore.spark
 
-    for number, rows in enumerate(([], [(None, 7)])):
-        df = data.session.createDataFrame(rows, "fingerprint long, id long")
+    cases: list[tuple[Any, str]] = [([], "long"), ([(None, 7)], "long"), ([], "string"), ([(None, "a")], "string")]
+    for number, (rows, kind) in enumerate(cases):
+        df = data.session.createDataFrame(rows, f"fingerprint long, id {kind}")
         path = str(tmp_path / f"shards-{number}")
         pairs = sstore.spark.near_pairs(df, 3, partitions=2)
         for max_local_edges in (10, 0):

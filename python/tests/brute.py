@@ -46,10 +46,10 @@ def brute_pairs(fingerprints: Words, ids: Words, distance: int) -> set[tuple[int
     return found
 
 
-def roots(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
-    parents: dict[int, int] = {}
+def roots(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+    parents: dict[Any, Any] = {}
 
-    def root(node: int) -> int:
+    def root(node: Any) -> Any:
         while parents.setdefault(node, node) != node:
             node = parents[node]
         return node
@@ -58,3 +58,19 @@ def roots(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
         low, high = sorted((root(a), root(b)))
         parents[high] = low
     return {node: root(node) for node in list(parents)}
+
+
+def texts_of(ids: Any, kind: str) -> dict[int, Any]:
+    """Texts in the place of ids, in another order: strings, or binary that is not UTF-8."""
+    texts = {int(i): f"https://a.example/{i}?größe" for i in ids}
+    return texts if kind == "string" else {i: text.encode() + b"\xff" for i, text in texts.items()}
+
+
+def sorted_pairs(pairs: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Pairs of records, the smaller record of each first."""
+    return sorted(min(pair, (*pair[2:], *pair[:2])) for pair in pairs)
+
+
+def named_pairs(pairs: Iterable[tuple[int, ...]], texts: dict[int, Any]) -> list[tuple[Any, ...]]:
+    """Pairs of brute_pairs(), with texts for their ids."""
+    return sorted_pairs((a, texts[i], b, texts[j]) for a, i, b, j in pairs)

@@ -109,6 +109,7 @@ class ShardManifest:
         has_ids: whether the records have ids.
         shards: ascending by number.
         bits: of a fingerprint.
+        has_names: whether their ids are texts, which the stores have as names.
     """
 
     shard_count: int
@@ -117,6 +118,7 @@ class ShardManifest:
     has_ids: bool
     shards: tuple[Shard, ...]
     bits: int = 64
+    has_names: bool = False
 
     @property
     def words(self) -> int:
@@ -128,6 +130,8 @@ class ShardManifest:
         fields = asdict(self)
         if self.bits == 64:
             del fields["bits"]
+        if not self.has_names:
+            del fields["has_names"]
         return json.dumps({"version": _VERSION if self.bits == 64 else _WIDE_VERSION, **fields}, indent=1)
 
     @staticmethod
@@ -141,6 +145,7 @@ class ShardManifest:
         limit = lib.SSTORE_MAX_BUILD_DISTANCE * made.words
         _expect(_is_count(made.distance) and made.distance <= limit, "a distance")
         _expect(isinstance(made.recipe, str) and isinstance(made.has_ids, bool), "a recipe, and whether there are ids")
+        _expect(isinstance(made.has_names, bool) and made.has_ids >= made.has_names, "names only of records with ids")
         numbers = [shard.number for shard in made.shards]
         _expect(len(set(numbers)) == len(numbers) and max(numbers, default=0) < made.shard_count, "different numbers")
         return made
@@ -354,6 +359,7 @@ class ShardBuild:
     force: bool
     has_ids: bool
     words: int = 1  # of a fingerprint
+    has_names: bool = False
 
     def check(self) -> None:
         """Fail where the tasks would, or if there are shards that may not be replaced."""
@@ -370,14 +376,15 @@ class ShardBuild:
             bits=64 * self.words,
             plan=self.plan,
             no_ids=not self.has_ids,
+            names=self.has_names,
             recipe=self.recipe,
             memory=self.memory,
             threads=1,
         )
 
-    def build(self, batches: Iterable[tuple[Words, Optional[Words]]]) -> Iterator[str]:
-        """What a task does: build the store of one shard on the local disk, and publish it. Yields what finish() needs;
-        nothing if there are no records."""
+    def build(self, batches: Iterable[tuple[Words, Any]]) -> Iterator[str]:
+        """What a task does: build the store of one shard on the local disk, and publish it. Takes fingerprints with
+        their ids or names, or None. Yields what finish() needs; nothing if there are no records."""
         filled = (batch for batch in batches if len(batch[0]) > 0)
         first = next(filled, None)
         if first is None:
@@ -387,7 +394,7 @@ class ShardBuild:
             with tempfile.TemporaryDirectory(prefix="sstore-") as folder:
                 with self._builder(f"{folder}/store") as builder:
                     for fingerprints, ids in itertools.chain([first], filled):
-                        builder.add(fingerprints, ids)
+                        builder.add(fingerprints, **({"names": ids} if self.has_names else {"ids": ids}))
                 made = self.folder.publish(f"{folder}/store", shard, self.shard_count)
         except (Error, OSError) as error:
             kind = type(error) if isinstance(error, Error) else FileError
@@ -399,7 +406,13 @@ class ShardBuild:
         """Publish the shards that the tasks built."""
         shards = sorted(map(Shard.from_json, built), key=lambda shard: shard.number)
         manifest = ShardManifest(
-            self.shard_count, self.distance, self.recipe or "", self.has_ids, tuple(shards), 64 * self.words
+            self.shard_count,
+            self.distance,
+            self.recipe or "",
+            self.has_ids,
+            tuple(shards),
+            64 * self.words,
+            self.has_names,
         )
         self.folder.check_new(self.force)
         self.folder.write(manifest)
@@ -485,10 +498,11 @@ def open_shard(folder: SharedFolder, manifest: ShardManifest, number: int) -> St
 def query_shard(
     folder: SharedFolder, manifest: ShardManifest, number: int, queries: Words, distance: int
 ) -> Iterator[BatchMatches]:
-    """The matches of queries in a shard. After an error, the next task opens and copies the shard anew."""
+    """The matches of queries in a shard, with names if it has them. After an error, the next task opens and copies the
+    shard anew."""
     store = open_shard(folder, manifest, number)
     try:
-        yield from store.iter_query_batch(queries, distance, threads=1)
+        yield from store.iter_query_batch(queries, distance, threads=1, with_names=manifest.has_names)
     except (DamagedError, FileError):
         shard = manifest.shards[number].folder
         with _lock:

@@ -97,7 +97,7 @@ class Lengths:
 
 def report_bad(
     what: str,
-    examples: Iterable[tuple[Any, Optional[int]]],
+    examples: Iterable[tuple[Any, Any]],
     common: Optional[int],
     count: int,
     has_ids: bool,
@@ -110,7 +110,7 @@ def report_bad(
         if has_ids and number is None:
             reason = f"the id of the fingerprint {shown} is null"
         else:
-            row = f"id {number}: " if has_ids else ""
+            row = f"id {number!r}: " if has_ids else ""
             reason = f"{row}expected fingerprints of one length, {common} bytes like most, found {len(fingerprint)}"
         if not bad.has_room(count):
             raise ArgumentError(f"{what}: {reason}; bad rows: {count}{bad.hint()}")
@@ -170,11 +170,21 @@ def hashed_texts(texts: Any) -> Words:
     return made
 
 
-def fail_repeated(low: Any, high: Any, count: object) -> NoReturn:
+def arrow_texts(texts: Any, kind: Any) -> pa.Array:
+    """Texts as Arrow's strings or binary, with offsets of 32 bits."""
+    return pa.array(texts).cast(pa.large_binary()).cast(pa.binary()).view(kind)
+
+
+def fail_repeated(what: str, low: Any, high: Any, count: object) -> NoReturn:
     """Fail because the ids of two rows are equal, or their hashes are: the smallest one and the largest one."""
     if low == high:
-        raise ArgumentError(f"deduplicate: expected different ids, found the id {low} {count} times")
-    raise ArgumentError(f"deduplicate: the ids {low!r} and {high!r} have the same hash; give numbers as ids")
+        raise ArgumentError(f"{what}: expected different ids, found the id {low} {count} times")
+    raise ArgumentError(f"{what}: the ids {low!r} and {high!r} have the same hash; give numbers as ids")
+
+
+def is_text_type(kind: Any) -> bool:
+    """Whether a type of Arrow is one of texts."""
+    return str(kind) in ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
 
 
 def check_words(what: str, words: Optional[int], expected: int) -> None:

@@ -7,10 +7,14 @@
     made = sstore.ray.fingerprint(documents, "body", hash="minhash")  # for similarity=, in the place of distance=
 
 Fingerprints and ids are uint64 or int64, of which 64 bits are taken; results are uint64. Fingerprints of more than 64
-bits are binary, the most significant byte first, and all of one length; results have them as binary. Rows without a
-fingerprint are left out. A null id, or a fingerprint of another length than most, is an error at the call, before its
-work; with skip_bad such rows are left out, and reported: see sstore.BadRows, whose rows have no numbers here. Workers
-need this package. Ray schedules, moves and repeats the tasks; each runs the library on its rows, on one processor.
+bits are binary, the most significant byte first, and all of one length; results have them as binary. Ids may also be
+texts, strings or binary, such as URLs, and results have them so: tasks compare their 64-bit hashes, and two texts of
+one hash that meet in a task are an error when the result is read.
+
+Rows without a fingerprint are left out. A null id, or a fingerprint of another length than most, is an error at the
+call, before its work; with skip_bad such rows are left out, and reported: see sstore.BadRows, whose rows have no
+numbers here. Workers need this package. Ray schedules, moves and repeats the tasks; each runs the library on its rows,
+on one processor.
 
 A function reads its input several times, and must get the same rows each time: materialize what is computed at random.
 build_shards() works at the call. near_pairs() reads all fingerprints once at the call, clusters() and deduplicate()
@@ -49,11 +53,8 @@ if TYPE_CHECKING:
 # Tasks do the work, and keep state in their processes. Actors would keep their processors after an error, as long as
 # anything refers to the exception, and the next call might wait for them for ever.
 
-_CLUSTER, _TASK, _GIVEN = (
-    "__sstore_cluster",
-    "__sstore_task",
-    "__sstore_id",
-)  # columns; the last one: ids that are texts
+# Columns; the last one has ids that are texts.
+_CLUSTER, _TASK, _GIVEN = "__sstore_cluster", "__sstore_task", "__sstore_id"
 
 
 # ----- rows -----
@@ -86,8 +87,10 @@ def _records(ds: Dataset, what: str, names: tuple[str, ...] = ("fingerprint", "i
     for name in chosen:
         if name == "fingerprint" and _is_binary_type(types[name]):
             continue
+        if name == "id" and _tasks.is_text_type(types[name]):
+            continue
         if str(types[name]) not in ("int64", "uint64"):
-            kinds = "int64, uint64 or binary" if name == "fingerprint" else "int64 or uint64"
+            kinds = f"int64, uint64 or {'binary' if name == 'fingerprint' else 'texts'}"
             raise TypeError(f"{what}: expected the column {name!r} of {kinds}, found {types[name]}")
 
     def select(batch: pa.Table) -> pa.Table:
@@ -100,10 +103,23 @@ def _is_binary_type(kind: Any) -> bool:
     return str(kind).split("[")[0] in ("binary", "large_binary", "fixed_size_binary")
 
 
+def _type_of(ds: Dataset, column: str) -> Any:
+    """The type of a column, of Arrow; None if it is not known."""
+    schema = ds.schema()
+    return None if schema is None else dict(zip(schema.names, schema.types)).get(column)
+
+
 def _is_binary(ds: Dataset) -> bool:
     """Whether fingerprints have several words."""
-    schema = ds.schema()
-    return schema is not None and _is_binary_type(dict(zip(schema.names, schema.types)).get("fingerprint"))
+    return _is_binary_type(_type_of(ds, "fingerprint"))
+
+
+def _text_type(ds: Dataset) -> Any:
+    """The type of Arrow that ids have in results if they are texts, or None."""
+    kind = _type_of(ds, "id")
+    if not _tasks.is_text_type(kind):
+        return None
+    return pa.binary() if "binary" in str(kind) else pa.string()
 
 
 def _good(
@@ -216,7 +232,7 @@ def fingerprint(
     types = dict(zip(schema.names, schema.types))
     if text not in types:
         raise ArgumentError(f'fingerprint: expected a column "{text}", found {", ".join(types)}')
-    if not _is_text_type(types[text]):
+    if not _tasks.is_text_type(types[text]):
         raise TypeError(f"fingerprint: expected the column {text!r} of strings, found {types[text]}")
     if "fingerprint" in types:
         raise ArgumentError('fingerprint: there is a column "fingerprint" already')
@@ -260,7 +276,10 @@ def build_shards(
     nearness.check_recipe("build_shards", recipe)
     records, words_found = _good(records, _is_binary(ds), has_ids, "build_shards", skip_bad)
     count = words_found or 1
-    work = ShardBuild(folder, shards, nearness.within(count), plan, recipe, memory, force, has_ids, count)
+    has_names = _text_type(ds) is not None
+    if has_names and _text_type(ds) != pa.string():
+        raise TypeError("build_shards: expected the column 'id' of int64, uint64 or strings, found binary")
+    work = ShardBuild(folder, shards, nearness.within(count), plan, recipe, memory, force, has_ids, count, has_names)
     work.check()
     if not records.take(1):
         return work.finish([])
@@ -270,7 +289,8 @@ def build_shards(
         return batch.append_column(_TASK, pa.array(numbers.astype(np.int64)))
 
     def build(group: pa.Table) -> pa.Table:
-        part = (_column(group, "fingerprint"), _column(group, "id") if has_ids else None)
+        ids = (group.column("id") if has_names else _column(group, "id")) if has_ids else None
+        part = (_column(group, "fingerprint"), ids)
         return pa.table({"shard": pa.array(list(work.build([part])), pa.string())})
 
     # Ray hashes the numbers of shards: among more partitions, fewer shards meet in one.
@@ -311,7 +331,8 @@ def query_shards(
     if count > 0:
         queries, words_found = _good(queries, _is_binary(ds), False, "query_shards", skip_bad)
         _tasks.check_words("query_shards", words_found, manifest.words)
-    nothing = _match_table() if manifest.words == 1 else _match_table(empty(manifest.words), empty(manifest.words))
+    none = empty(manifest.words)
+    nothing = _match_table(none, none, pa.array([], pa.string()) if manifest.has_names else None)
     if count <= max_broadcast:
         wanted = _distinct(queries)
         pieces = np.array_split(wanted, len(wanted) // _tasks.ROWS + 1)
@@ -328,9 +349,8 @@ def query_shards(
         for number, part in zip(rows.column("number").to_pylist(), rows.column("part").to_pylist()):
             wanted = _column(ray.get(parts[part]), "fingerprint")
             for found in query_shard(folder, manifest, number, wanted, near):
-                yield _match_table(
-                    wanted[found.query_index], found.fingerprint, found.columns.get("id"), found.distance
-                )
+                ids = _tasks.arrow_texts(found.name, pa.string()) if manifest.has_names else found.columns.get("id")
+                yield _match_table(wanted[found.query_index], found.fingerprint, ids, found.distance)
 
     return _map(ray.data.from_items(tasks, override_num_blocks=len(tasks)), query, batch_size=None)
 
@@ -338,9 +358,7 @@ def query_shards(
 _NONE: Words = np.empty(0, np.uint64)
 
 
-def _match_table(
-    queries: Words = _NONE, fingerprints: Words = _NONE, ids: Optional[Words] = None, distances: Any = _NONE
-) -> pa.Table:
+def _match_table(queries: Words, fingerprints: Words, ids: Any = None, distances: Any = _NONE) -> pa.Table:
     return pa.table(
         {
             "query": _array(queries),
@@ -355,7 +373,7 @@ def _match_table(
 
 
 def _table(columns: dict[str, Any]) -> pa.Table:
-    return pa.table({name: _array(column) for name, column in columns.items()})
+    return pa.table({n: _array(column) if isinstance(column, np.ndarray) else column for n, column in columns.items()})
 
 
 def near_pairs(
@@ -387,6 +405,9 @@ def near_pairs(
     partitions = None if partitions is None else count_of(partitions, "partitions", 1 << 31)
     flag_of(spanning, "spanning")
     records, words_found = _good(records, _is_binary(ds), has_ids, "near_pairs", skip_bad)
+    kind = _text_type(ds)
+    if kind is not None:
+        records = _numbered(records, "near_pairs", kind)
     word_count = words_found or MAX_WORDS  # which allows any distance
     limit = _tasks.key_limit(max_key_records, word_count)
     near = build_distance(nearness.within(word_count), word_count)
@@ -399,30 +420,35 @@ def near_pairs(
     counts = _tasks.zero_counts(word_count, near)
     for batch in _map(records, count).iter_batches(batch_format="pyarrow", batch_size=None):
         np.add.at(counts.reshape(-1), np.asarray(batch.column("bucket")), np.asarray(batch.column("records")))
-    nothing = _table({name: np.empty(0, kind) for name, kind in wide(PAIR_COLUMNS, word_count).items()})
+    nothing = _table({name: np.empty(0, dtype) for name, dtype in wide(PAIR_COLUMNS, word_count).items()})
     if not counts.any():
-        return ray.data.from_arrow(nothing)
+        return ray.data.from_arrow(_with_kind(nothing, kind, "id", "other_id"))
     parts, tasks = _tasks.divide(counts, limit, word_count)
     tasks = partitions or tasks
 
     def explode(batch: pa.Table) -> Iterator[pa.Table]:
         fingerprints, ids = _column(batch, "fingerprint"), _column(batch, "id")
+        texts = None if kind is None else _Texts(ids, batch.column(_GIVEN))
         for cells in _tasks.make_cells(fingerprints, ids, near, parts):
             columns = {**cells.columns(), "fingerprint": _array(cells.fingerprint)}
+            if texts is not None:
+                columns[_GIVEN] = texts.of(cells.id)
             yield pa.table({**columns, _TASK: (cells.cell % np.uint64(tasks)).astype(np.int64)})
 
     def join(group: pa.Table) -> Iterator[pa.Table]:
-        yield nothing
+        yield _with_kind(nothing, kind, "id", "other_id")
+        texts = None if kind is None else _Texts(_column(group, "id"), group.column(_GIVEN))
         columns = {name: np.asarray(group.column(name)) for name in _tasks.Cells.names() if name != "fingerprint"}
         cells = _tasks.Cells(fingerprint=_column(group, "fingerprint"), **columns)
         for pairs in _tasks.join_cells(cells, near, spanning, _tasks.ROWS // 8):
-            yield _table(pairs.columns)
+            named = {} if texts is None else {name: texts.of(pairs.columns[name]) for name in ("id", "other_id")}
+            yield _table({**pairs.columns, **named})
 
     return _by_task(_map(records, explode, batch_size=_tasks.ROWS // 8), tasks, join)
 
 
 def clusters(pairs: Dataset, *, max_local_edges: int = _tasks.MAX_LOCAL_EDGES) -> Dataset:
-    """The connected components of pairs. Columns: id and cluster, the smallest id of the component, both uint64.
+    """The connected components of pairs. Columns: id and cluster, the smallest id of the component; uint64, or texts.
 
     As sstore.spark.clusters(), of a Dataset. But with more than max_local_edges pairs a task holds all edges of its
     nodes in memory, 32 bytes for each member of the largest component, and copies: choose a higher limit for components
@@ -434,8 +460,11 @@ def clusters(pairs: Dataset, *, max_local_edges: int = _tasks.MAX_LOCAL_EDGES) -
     edges = _map(pairs.select_columns(["id", "other_id"]), lambda batch: batch.drop_null()).materialize()
     count = edges.count()
     nothing = _nothing(id=pa.uint64(), cluster=pa.uint64())
+    kind = _text_type(edges)
+    if kind is not None and count > 0:
+        return _text_clusters(edges, kind, nothing, max_local_edges)
     if count == 0:
-        return ray.data.from_arrow(nothing)
+        return ray.data.from_arrow(_with_kind(nothing, kind, "id", "cluster"))
     if count > max_local_edges:
         return _connect(edges, count // _tasks.ROWS + 1)
 
@@ -447,6 +476,30 @@ def clusters(pairs: Dataset, *, max_local_edges: int = _tasks.MAX_LOCAL_EDGES) -
             yield _edge_table(found.node, found.smallest).rename_columns(["id", "cluster"])
 
     return ray.data.from_arrow_refs(list(connect.remote(edges.to_arrow_refs())))
+
+
+def _text_clusters(edges: Dataset, kind: Any, nothing: pa.Table, max_local_edges: int) -> Dataset:
+    """The components of pairs of texts: those of their numbers, each named after its smallest text."""
+    tasks = edges.count() // _tasks.ROWS + 1
+
+    def number(batch: pa.Table) -> pa.Table:
+        return _edge_table(*(_tasks.hashed_texts(batch.column(name)) for name in ("id", "other_id")))
+
+    def texts(batch: pa.Table) -> pa.Table:
+        given = pa.chunked_array([*batch.column("id").chunks, *batch.column("other_id").chunks]).cast(kind)
+        return pa.table({"id": _tasks.hashed_texts(given), _GIVEN: given})
+
+    def assign(batch: pa.Table) -> pa.Table:
+        return batch.append_column(_TASK, pa.array(_task_of(_column(batch, "cluster"), tasks)))
+
+    def name(group: pa.Table) -> pa.Table:
+        group = group.sort_by([("cluster", "ascending"), ("id", "ascending")])
+        _, first, cluster = np.unique(_column(group, "cluster"), return_index=True, return_inverse=True)
+        return pa.table({"id": group.column("id"), "cluster": group.column("id").take(pa.array(first[cluster]))})
+
+    found = clusters(_map(edges, number), max_local_edges=max_local_edges)
+    members = _with_texts(found, nothing, _map(edges, texts), kind, tasks)
+    return _by_task(_map(members, assign), tasks, name)
 
 
 def _edge_table(nodes: Words, others: Words) -> pa.Table:
@@ -522,7 +575,7 @@ def deduplicate(
     flag_of(descending, "descending")
     flag_of(strict, "strict")
     nearness = Nearness(distance, similarity, recall)
-    ds = _numbered(ds, "deduplicate")
+    ds = _numbered(ds, "deduplicate", _text_type(ds) if isinstance(ds, ray.data.Dataset) else None)
     _records(ds, "deduplicate")
     ds = _map(ds, lambda batch: batch)  # Arrow, also if the blocks are of pandas
     schema = ds.schema()
@@ -596,19 +649,15 @@ def _in_order(group: pa.Table, value: str, own_id: str, is_descending: bool) -> 
     return group.sort_by([*keys.items(), *([] if own_id in keys else [(own_id, "ascending")])])
 
 
-def _numbered(ds: Dataset, what: str) -> Dataset:
-    """A Dataset whose ids, if they are texts, are replaced by their hashes, and kept in another column."""
-    import ray.data
-
-    schema = ds.schema() if isinstance(ds, ray.data.Dataset) else None
-    types = dict(zip(schema.names, schema.types)) if schema is not None else {}
-    if not _is_text_type(types.get("id")):
+def _numbered(ds: Dataset, what: str, kind: Any) -> Dataset:
+    """A Dataset whose ids, if they are texts, are replaced by hashes, and kept in another column, of this type."""
+    if kind is None:
         return ds
-    if _GIVEN in types:
+    if _type_of(ds, _GIVEN) is not None:
         raise ArgumentError(f'{what}: a column has the reserved name "{_GIVEN}"')
 
     def number(batch: pa.Table) -> pa.Table:
-        given = batch.column("id")
+        given = batch.column("id").cast(kind)
         numbers = pa.array(_tasks.hashed_texts(given), mask=np.asarray(pc.is_null(given)))
         batch = batch.append_column(_GIVEN, given)
         return batch.set_column(batch.column_names.index("id"), "id", numbers)
@@ -616,8 +665,58 @@ def _numbered(ds: Dataset, what: str) -> Dataset:
     return _map(ds, number)
 
 
-def _is_text_type(kind: Any) -> bool:
-    return str(kind) in ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
+def _with_kind(table: pa.Table, kind: Any, *columns: str) -> pa.Table:
+    """A table without rows, whose ids are texts if there is a type for them."""
+    if kind is None:
+        return table
+    return _nothing(**{field.name: kind if field.name in columns else field.type for field in table.schema})
+
+
+def _columns(batch: pa.Table, fields: list[Any]) -> dict[str, Any]:
+    """Columns of a batch, null where it has none."""
+    return {
+        field.name: batch.column(field.name) if field.name in batch.column_names else pa.nulls(len(batch), field.type)
+        for field in fields
+    }
+
+
+class _Texts:
+    """Texts by their numbers. Two of one number are an error."""
+
+    def __init__(self, numbers: Words, texts: Any) -> None:
+        order = np.argsort(numbers)
+        numbers, texts = numbers[order], texts.take(pa.array(order))
+        is_same = np.flatnonzero(numbers[1:] == numbers[:-1])
+        differ = pc.not_equal(texts.take(pa.array(is_same)), texts.take(pa.array(is_same + 1)))
+        if (found := is_same[np.asarray(differ, np.bool_)]).size > 0:
+            _tasks.fail_repeated("id", texts[int(found[0])].as_py(), texts[int(found[0]) + 1].as_py(), "several")
+        self._numbers, self._texts = numbers, texts
+
+    def of(self, numbers: Words) -> Any:
+        """The texts of numbers, all of which it has."""
+        return self._texts.take(pa.array(np.searchsorted(self._numbers, numbers)))
+
+
+def _with_texts(members: Dataset, nothing: pa.Table, numbered: Dataset, kind: Any, tasks: int) -> Dataset:
+    """The rows of a Dataset with texts for the numbers in the column id.
+
+    Args:
+        nothing: a table with the columns of the Dataset, without rows.
+        numbered: what _numbered() makes. Two texts of one number are an error when the result is read.
+        kind: of the texts.
+    """
+    fields = [*nothing.schema, pa.field(_GIVEN, kind)]
+
+    def assign(batch: pa.Table) -> pa.Table:
+        return pa.table({**_columns(batch, fields), _TASK: _task_of(_column(batch, "id"), tasks)})
+
+    def select(group: pa.Table) -> pa.Table:
+        is_text = pc.is_valid(group.column(_GIVEN))
+        rows, found = group.filter(pc.invert(is_text)).select(nothing.column_names), group.filter(is_text)
+        texts = _Texts(_column(found, "id"), found.column(_GIVEN))
+        return rows.set_column(rows.column_names.index("id"), "id", texts.of(_column(rows, "id")))
+
+    return _by_task(_map(members, assign).union(_map(numbered, assign)), tasks, select)
 
 
 def _join_by_id(ds: Dataset, found: Dataset, tasks: int, is_matched: bool) -> Dataset:
@@ -629,13 +728,9 @@ def _join_by_id(ds: Dataset, found: Dataset, tasks: int, is_matched: bool) -> Da
     fields = [*schema.base_schema, pa.field(_CLUSTER, pa.uint64())]
 
     def assign(batch: pa.Table) -> pa.Table:
-        columns = {
-            field.name: batch.column(field.name)
-            if field.name in batch.column_names
-            else pa.nulls(len(batch), field.type)
-            for field in fields
-        }
-        return pa.table({**columns, _TASK: _task_of(words(batch.column("id").fill_null(0), "id"), tasks)})
+        return pa.table(
+            {**_columns(batch, fields), _TASK: _task_of(words(batch.column("id").fill_null(0), "id"), tasks)}
+        )
 
     def select(group: pa.Table) -> pa.Table:
         noted = pc.is_valid(group.column(_CLUSTER))
@@ -689,13 +784,18 @@ def scan(
         _tasks.check_words("scan", words_found, count)
     word_count = count or (MAX_WORDS if is_binary else 1)
     near = number_of(nearness.within(word_count), "distance", word_count * lib.SSTORE_MAX_BUILD_DISTANCE)
+    kind = _text_type(ds) if ds.schema() is not None else None
     if is_binary and count is None:
-        return ray.data.from_arrow(_match_table(empty(2), empty(2)))
+        none = empty(2)
+        return ray.data.from_arrow(_match_table(none, none, None if kind is None else pa.array([], kind)))
     wanted = ray.put(_distinct(asked))
 
     def match(batch: pa.Table) -> pa.Table:
         matcher = _tasks.kept_matcher(wanted.hex(), lambda: ray.get(wanted), near)
-        found = matcher.feed(_column(batch, "fingerprint"), _column(batch, "id") if has_ids else None)
-        return _match_table(found.query, found.fingerprint, found.columns.get("id"), found.distance)
+        found = matcher.feed(_column(batch, "fingerprint"), np.arange(len(batch)))
+        ids: Any = None
+        if has_ids:
+            ids = _column(batch, "id")[found.id] if kind is None else batch.column("id").take(found.id).cast(kind)
+        return _match_table(found.query, found.fingerprint, ids, found.distance)
 
     return _map(records, match)

@@ -2,16 +2,19 @@
 
     import sstore.spark
 
-    pairs = sstore.spark.near_pairs(df, distance=3)  # df has the columns fingerprint, a long or binary, and id, a long
+    pairs = sstore.spark.near_pairs(df, distance=3)  # df has the columns fingerprint and id
     kept = sstore.spark.deduplicate(df, distance=3)
     made = sstore.spark.fingerprint(documents, "body", hash="minhash")  # for similarity=, in the place of distance=
 
 Fingerprints and ids are longs, as Spark has no unsigned ones: their 64 bits are taken. Integers of fewer bits are
 fingerprints without a sign. Fingerprints of more than 64 bits are binary, the most significant byte first, and all of
-one length; results have them in the same form. Rows without a fingerprint are left out. A null id, or a fingerprint of
-another length than most, is an error at the call, before its work; with skip_bad such rows are left out, and reported:
-see sstore.BadRows, whose rows have no numbers here. Workers need this package. Spark schedules, moves and repeats the
-tasks; each runs the library on its rows, on one processor.
+one length. Ids may also be texts, strings or binary, such as URLs: joins compare their 64-bit hashes, and two texts of
+one hash are an error. (Among a billion, its probability is 3 %.) Results have fingerprints and ids in the same form.
+
+Rows without a fingerprint are left out. A null id, or a fingerprint of another length than most, is an error at the
+call, before its work; with skip_bad such rows are left out, and reported: see sstore.BadRows, whose rows have no
+numbers here. Workers need this package. Spark schedules, moves and repeats the tasks; each runs the library on its
+rows, on one processor.
 
 A function reads its input several times, and must get the same rows each time: persist what is computed at random.
 build_shards() works at the call. near_pairs() reads all fingerprints once at the call, clusters() and deduplicate()
@@ -48,7 +51,7 @@ if TYPE_CHECKING:
 
 _RECORD = "fingerprint long, id long"
 _MATCH = "query long, fingerprint long, id long, distance int"
-_DROPPED = "__sstore_dropped"  # a column
+_DROPPED, _TEXT = "__sstore_dropped", "__sstore_text"  # columns
 _PAIR = "fingerprint long, id long, other_fingerprint long, other_id long, distance int"
 
 
@@ -60,16 +63,23 @@ def _column(batch: pa.RecordBatch, name: str) -> Words:
     return words(column, name, None if name == "fingerprint" else 1)
 
 
-def _gather(batches: Iterable[pa.RecordBatch], names: list[str], rows: int = _tasks.ROWS) -> Iterator[dict[str, Words]]:
-    """Columns of about as many rows each."""
+def _gather(batches: Iterable[pa.RecordBatch], names: list[str], rows: int = _tasks.ROWS) -> Iterator[dict[str, Any]]:
+    """Columns of about as many rows each: arrays of NumPy, and texts as Arrow's."""
+
+    def joined(name: str) -> Any:
+        columns = [item.column(item.schema.get_field_index(name)) for item in waiting]
+        if _tasks.is_text_type(columns[0].type) and name != "fingerprint":
+            return pa.chunked_array(columns).cast(pa.large_binary()).combine_chunks()
+        return np.concatenate([_column(item, name) for item in waiting])
+
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)
         if sum(map(len, waiting)) >= rows:
-            yield {name: np.concatenate([_column(item, name) for item in waiting]) for name in names}
+            yield {name: joined(name) for name in names}
             waiting = []
     if sum(map(len, waiting)) > 0:
-        yield {name: np.concatenate([_column(item, name) for item in waiting]) for name in names}
+        yield {name: joined(name) for name in names}
 
 
 def _batch(columns: dict[str, Any]) -> pa.RecordBatch:
@@ -108,7 +118,7 @@ def _check_longs(df: DataFrame, what: str, *names: str) -> None:
     types = dict(df.dtypes)
     for name in names:
         if types[name] not in ("bigint", "int", "smallint", "tinyint"):
-            kinds, hint = ("longs or binary" if name == "fingerprint" else "longs"), _HINTS.get(name, "")
+            kinds, hint = f"longs or {'binary' if name == 'fingerprint' else 'texts'}", _HINTS.get(name, "")
             raise TypeError(f"{what}: expected the column {name!r} of {kinds}, found {types[name]}{hint}")
 
 
@@ -117,8 +127,8 @@ def _records(df: DataFrame, what: str) -> tuple[DataFrame, bool]:
     from pyspark.sql import functions as F
 
     _check_columns(df, what, "fingerprint")
-    longs = ["id"] if "id" in df.columns else []
-    has_ids = len(longs) > 0
+    has_ids = "id" in df.columns
+    longs = ["id"] if has_ids and not _has_texts(df) else []
     if not _is_binary(df):
         longs.append("fingerprint")
     _check_longs(df, what, *longs)
@@ -133,6 +143,11 @@ def _records(df: DataFrame, what: str) -> tuple[DataFrame, bool]:
 def _is_binary(df: DataFrame) -> bool:
     """Whether fingerprints have several words."""
     return str(dict(df.dtypes)["fingerprint"]) == "binary"
+
+
+def _has_texts(df: DataFrame, column: str = "id") -> bool:
+    """Whether ids are texts."""
+    return dict(df.dtypes).get(column) in ("string", "binary")
 
 
 def _good(records: DataFrame, what: str, skip_bad: SkipBad = False) -> tuple[DataFrame, Optional[int]]:
@@ -166,13 +181,16 @@ def _row_type(names: Iterable[str], count: int) -> np.dtype[Any]:
     return np.dtype([(name, np.uint64, shapes.get(name, ())) for name in names])
 
 
-def _schema_of(schema: str, is_binary: bool) -> str:
+def _schema_of(schema: str, is_binary: bool, id_type: str = "long") -> str:
     """The schema of results, whose fingerprints are binary if those of the records are."""
-    return (
-        schema.replace("query long", "query binary").replace("fingerprint long", "fingerprint binary")
-        if is_binary
-        else schema
-    )
+    if is_binary:
+        schema = schema.replace("query long", "query binary").replace("fingerprint long", "fingerprint binary")
+    return schema.replace(" id long", f" id {id_type}")
+
+
+def _id_type(df: DataFrame) -> str:
+    """The type of the ids that results have."""
+    return dict(df.dtypes)["id"] if _has_texts(df) else "long"
 
 
 def _quoted(name: str) -> str:
@@ -284,6 +302,39 @@ def _field(rows: Any, name: str) -> Any:
     return np.ascontiguousarray(rows[name])
 
 
+# ----- ids that are texts -----
+
+
+def _number_of(column: str) -> Column:
+    """The hash of each text, a long; null of null."""
+    from pyspark.sql import functions as F
+
+    return F.when(F.col(column).isNotNull(), F.xxhash64(column))
+
+
+def _texts(df: DataFrame, what: str, *columns: str) -> DataFrame:
+    """The texts of some columns, each once, and their numbers. It reads them, and fails if two have one number."""
+    from pyspark.sql import functions as F
+
+    texts = df.select(F.explode(F.array(*columns)).alias("text")).where("text is not null")
+    least, most = F.min("text").alias("text"), F.max("text").alias("most")
+    made = texts.groupBy(_number_of("text").alias("number")).agg(least, most)
+    for row in made.where("text <> most").limit(1).collect():
+        _tasks.fail_repeated(what, row["text"], row["most"], "several")
+    return made.select("number", "text")
+
+
+def _with_texts(df: DataFrame, texts: DataFrame, *columns: str) -> DataFrame:
+    """The rows of a DataFrame with texts for the numbers in some columns."""
+    from pyspark.sql import functions as F
+
+    made = df
+    for column in columns:
+        made = made.join(texts.select(F.col("number").alias(column), F.col("text").alias(_TEXT)), column)
+        made = made.drop(column).withColumnRenamed(_TEXT, column)
+    return made.select(*df.columns)
+
+
 # ----- texts -----
 
 
@@ -357,11 +408,13 @@ def build_shards(
     """Build a store of each of several shards of a DataFrame, and publish them together.
 
     A task builds one shard on its local disk, and copies it to the path. Readers see all shards, or those before.
-    Repeated tasks make the same bytes. One build at a time may use a path.
+    Repeated tasks make the same bytes; with names, whose records are numbered as they come, the same records. One build
+    at a time may use a path.
 
     Args:
-        df: with the columns fingerprint, a long or binary, and, optionally, id, a long. Other columns are not read. Of
-            binary, the lengths are read first.
+        df: with the columns fingerprint, a long or binary, and, optionally, id, a long or a string. Other columns are
+            not read. Of binary, the lengths are read first. Strings are kept as the names of the records: see
+            sstore.build(), which tells what a name may be.
         path: a folder that all machines reach: a path, or an address that fsspec knows, such as "s3://bucket/docs".
         shards: their number, about a hundred million records each.
         distance: in bits, 0 to 16 for each word; None: 3.
@@ -386,9 +439,14 @@ def build_shards(
     nearness.check_recipe("build_shards", recipe)
     records, found_words = _good(records, "build_shards", skip_bad)
     count = found_words or 1
-    work = ShardBuild(folder, shards, nearness.within(count), plan, recipe, memory, force, has_ids, count)
+    has_names = _has_texts(records)
+    if has_names and _id_type(records) != "string":
+        raise TypeError("build_shards: expected the column 'id' of longs or strings, found binary")
+    work = ShardBuild(folder, shards, nearness.within(count), plan, recipe, memory, force, has_ids, count, has_names)
     work.check()
     names = ["fingerprint", "id"] if has_ids else ["fingerprint"]
+    if has_names:
+        return work.finish(row["shard"] for row in _build_named(records, work))
 
     def spread(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Any, dict[str, Words]]]:
         for columns in _gather(batches, names):
@@ -400,6 +458,27 @@ def build_shards(
 
     rows = _shuffled(records, shards, _row_type(names, count), spread, build, "shard string").collect()
     return work.finish(row["shard"] for row in rows)
+
+
+def _build_named(records: DataFrame, work: ShardBuild) -> list[Any]:
+    """What the tasks of a build tell, of records with names, which travel as rows of Spark."""
+    from pyspark.sql.types import LongType, StructField, StructType
+
+    keys = np.array(_partition_keys(records.sparkSession, work.shard_count), np.int64)
+    names = [*records.columns, "key"]
+
+    def number(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            numbers = shard_numbers(_column(batch, "fingerprint"), work.shard_count).astype(np.int64)
+            yield pa.RecordBatch.from_arrays([*batch.columns, pa.array(keys[numbers])], names)
+
+    def build(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        parts = ((columns["fingerprint"], columns["id"]) for columns in _gather(batches, ["fingerprint", "id"]))
+        yield pa.RecordBatch.from_pydict({"shard": pa.array(list(work.build(parts)), pa.string())})
+
+    schema = StructType([*records.schema.fields, StructField("key", LongType())])
+    sent = records.mapInArrow(number, schema).repartition(work.shard_count, "key")
+    return list(sent.mapInArrow(build, "shard string").collect())
 
 
 def query_shards(
@@ -429,8 +508,8 @@ def query_shards(
         skip_bad: leave out rows with a fingerprint of another length than most: as sstore.build().
 
     Returns:
-        The columns query (the fingerprint that was looked for), fingerprint, id (null in shards without ids) and
-        distance.
+        The columns query (the fingerprint that was looked for), fingerprint, id (null in shards without ids, and a
+        string in shards with names) and distance.
 
     Raises:
         ArgumentError, TypeError: of the DataFrame or another argument.
@@ -444,16 +523,17 @@ def query_shards(
     nearness = Nearness(distance, similarity, recall)
     nearness.check_recipe("query_shards", manifest.recipe)
     near = number_of(nearness.within(manifest.words, manifest.distance), "distance", manifest.bits)
-    schema = _schema_of(_MATCH, _is_binary(records))
+    schema = _schema_of(_MATCH, _is_binary(records), "string" if manifest.has_names else "long")
     spark = df.sparkSession
-    has_ids = manifest.has_ids
     shard_count = len(manifest.shards)
     if shard_count == 0:
         return spark.createDataFrame([], schema)
 
     def matches(number: int, wanted: Words) -> Iterator[pa.RecordBatch]:
         for found in query_shard(folder, manifest, number, wanted, near):
-            ids = found.id.view(np.int64) if has_ids else pa.nulls(len(found), pa.int64())
+            ids: Any = pa.nulls(len(found), pa.int64())
+            if manifest.has_ids:
+                ids = _tasks.arrow_texts(found.name, pa.string()) if manifest.has_names else found.id
             yield _batch(
                 {
                     "query": wanted[found.query_index],
@@ -523,8 +603,8 @@ def near_pairs(
     says: with a lower limit, more tasks work at the same time, but together for longer.
 
     Args:
-        df: with the columns fingerprint, a long or binary, and id, a long. Equal records count once. Of binary, the
-            lengths are read first.
+        df: with the columns fingerprint, a long or binary, and id, a long or a text. Equal records count once. Of
+            binary, the lengths are read first; and texts, of which hashes travel.
         distance: in bits, 0 to 16 for each word; None: 3.
         similarity: of MinHashes, instead of a distance: the Jaccard similarity, above 0 and up to 1. It becomes the
             distance of sstore.minhash_distance(). Pairs of just this similarity are found, but for a few, and some that
@@ -543,7 +623,7 @@ def near_pairs(
 
     Returns:
         The columns fingerprint, id, other_fingerprint, other_id and distance. The record that is lower as unsigned
-        numbers comes first.
+        numbers comes first; of equal fingerprints with texts, either.
 
     Raises:
         ArgumentError, TypeError: of the DataFrame or another argument.
@@ -558,6 +638,9 @@ def near_pairs(
     partitions = None if partitions is None else count_of(partitions, "partitions", 1 << 31)
     spark, schema = df.sparkSession, _schema_of(_PAIR, _is_binary(df))
     records, found_words = _good(records, "near_pairs", skip_bad)
+    texts = _texts(records, "near_pairs", "id") if _has_texts(records) else None
+    if texts is not None:
+        records = records.withColumn("id", _number_of("id"))
     word_count = found_words or MAX_WORDS  # which allows any distance, of no records
     limit = _tasks.key_limit(max_key_records, word_count)
     near = build_distance(nearness.within(word_count), word_count)
@@ -590,7 +673,8 @@ def near_pairs(
         for pairs in _tasks.join_cells(cells, near, spanning, _tasks.ROWS // 8):
             yield _batch(pairs.columns)
 
-    return _shuffled(records, tasks, row, spread, join, schema)
+    pairs = _shuffled(records, tasks, row, spread, join, schema)
+    return pairs if texts is None else _with_texts(pairs, texts, "id", "other_id")
 
 
 def clusters(pairs: DataFrame, *, max_local_edges: int = _tasks.MAX_LOCAL_EDGES) -> DataFrame:
@@ -601,20 +685,23 @@ def clusters(pairs: DataFrame, *, max_local_edges: int = _tasks.MAX_LOCAL_EDGES)
     Beyond", SOCC 2014). The steps are joins of Spark, which spill: a node may have any number of edges.
 
     Args:
-        pairs: with the columns id and other_id, both long, such as of near_pairs(spanning=True).
+        pairs: with the columns id and other_id, both long or both texts, such as of near_pairs(spanning=True).
         max_local_edges: pairs that one task connects, in up to 1 GiB of memory and 16 bytes of disk each.
 
     Returns:
-        The columns id and cluster, the smallest id of the component, as a signed number. (Store.clusters() has numbers
-        from 0 instead.)
+        The columns id and cluster, the smallest id of the component, as a signed number, or as a text by its bytes.
+        (Store.clusters() has numbers from 0 instead.)
 
     Raises:
         FileError: there is no room on the disk of the task.
     """
     from pyspark.sql import functions as F
 
-    _check_longs(pairs, "clusters", "id", "other_id")
     number_of(max_local_edges, "max_local_edges", 1 << 63)
+    _check_columns(pairs, "clusters", "id", "other_id")
+    if _has_texts(pairs) and _id_type(pairs) == dict(pairs.dtypes)["other_id"]:
+        return _text_clusters(pairs.select("id", "other_id"), max_local_edges)
+    _check_longs(pairs, "clusters", "id", "other_id")
     edges = pairs.select(F.col("id").cast("long").alias("a"), F.col("other_id").cast("long").alias("b"))
     edges = _persisted(edges.where("a is not null and b is not null"))
     if edges.count() <= max_local_edges:
@@ -634,6 +721,18 @@ def clusters(pairs: DataFrame, *, max_local_edges: int = _tasks.MAX_LOCAL_EDGES)
         edges = _persisted(_small_star(_large_star(edges)))
     roots = edges.select(F.col("a").alias("id"), F.col("b").alias("root"))
     return nodes.join(roots, "id", "left").select("id", F.coalesce("root", "id").alias("cluster"))
+
+
+def _text_clusters(pairs: DataFrame, max_local_edges: int) -> DataFrame:
+    """The components of pairs of texts: those of their numbers, each named after its smallest text."""
+    from pyspark.sql import functions as F
+
+    pairs = _persisted(pairs)
+    texts = _texts(pairs, "clusters", "id", "other_id")
+    numbered = pairs.select(_number_of("id").alias("id"), _number_of("other_id").alias("other_id"))
+    members = _with_texts(clusters(numbered, max_local_edges=max_local_edges), texts, "id")
+    smallest = members.groupBy("cluster").agg(F.min("id").alias(_TEXT))
+    return members.join(smallest, "cluster").select("id", F.col(_TEXT).alias("cluster"))
 
 
 def _are_stars(edges: DataFrame) -> bool:
@@ -682,10 +781,8 @@ def deduplicate(
     task then gets all rows of a cluster, in the order in which they precede, and keeps them on its disk.
 
     Args:
-        df: with the columns fingerprint, a long or binary, and id, a long or a text: string or binary. All ids must be
-            different. Of texts 64-bit hashes are compared, and two of one hash are an error: among a billion, the
-            probability is 3 %. Rows without a fingerprint are kept, and so are those that skip_bad leaves out of the
-            comparison.
+        df: with the columns fingerprint, a long or binary, and id, a long or a text. All ids must be
+            different. Rows without a fingerprint are kept, and so are those that skip_bad leaves out of the comparison.
         distance: in bits, 0 to 16 for each word; None: 3.
         similarity, recall: of MinHashes, instead of a distance: as near_pairs() takes them. Features are not compared,
             as sstore.dedup() does.
@@ -707,7 +804,7 @@ def deduplicate(
     flag_of(descending, "descending")
     flag_of(strict, "strict")
     nearness = Nearness(distance, similarity, recall)
-    number = _number_of_id(df)
+    number = _number_of("id") if _has_texts(df) else F.col("id")
     _check_repeated(df, number)
     numbered = df.select(F.col("fingerprint"), number.alias("id")) if "fingerprint" in df.columns else df
     pairs = near_pairs(
@@ -736,15 +833,6 @@ def deduplicate(
     return df.join(dropped, number == F.col(_DROPPED), "left_anti").select(list(map(_quoted, df.columns)))
 
 
-def _number_of_id(df: DataFrame) -> Column:
-    """The ids as longs: texts by their hashes, which Spark computes."""
-    from pyspark.sql import functions as F
-
-    if dict(df.dtypes)["id"] not in ("string", "binary"):
-        return F.col("id")
-    return F.when(F.col("id").isNotNull(), F.xxhash64("id"))
-
-
 def _check_repeated(df: DataFrame, number: Column) -> None:
     from pyspark.sql import functions as F
 
@@ -752,7 +840,7 @@ def _check_repeated(df: DataFrame, number: Column) -> None:
         F.count("*").alias("n"), F.min("id").alias("low"), F.max("id").alias("high")
     )
     for row in counts.where("n > 1 and number is not null").limit(1).collect():
-        _tasks.fail_repeated(row["low"], row["high"], row["n"])
+        _tasks.fail_repeated("deduplicate", row["low"], row["high"], row["n"])
 
 
 def _strict_drops(members: DataFrame, nearness: Nearness, order: Column, partitions: Optional[int]) -> DataFrame:
@@ -783,7 +871,7 @@ def scan(
     and the fingerprints stream past them.
 
     Args:
-        df: with the columns fingerprint, a long or binary, and, optionally, id, a long.
+        df: with the columns fingerprint, a long or binary, and, optionally, id, a long or a text.
         queries: with the column fingerprint, of the same type; about 33 bytes of memory each for every worker, if it
             is a long. Equal ones are queried once.
         distance: in bits, 0 to 16 for each word; None: 3.
@@ -801,7 +889,8 @@ def scan(
     wanted, _ = _records(queries, "scan")
     if _is_binary(records) != _is_binary(wanted):
         raise TypeError("scan: expected fingerprints and queries both of longs or both binary")
-    schema = _schema_of(_MATCH, _is_binary(records))
+    kind = _id_type(records)
+    schema = _schema_of(_MATCH, _is_binary(records), kind)
     wanted, count = _good(wanted.select("fingerprint"), "scan")
     if count is None:
         return df.sparkSession.createDataFrame([], schema)
@@ -815,8 +904,15 @@ def scan(
     def match(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         matcher = _tasks.kept_matcher(name, lambda: sent.value, near)
         for columns in _gather(batches, names):
-            found = matcher.feed(columns["fingerprint"], columns.get("id"))
-            ids = found.id.view(np.int64) if has_ids else pa.nulls(len(found), pa.int64())
+            found = matcher.feed(columns["fingerprint"], np.arange(len(columns["fingerprint"])))
+            ids: Any = pa.nulls(len(found), pa.int64())
+            if has_ids:
+                taken = columns["id"].take(found.id)
+                ids = (
+                    taken
+                    if kind == "long"
+                    else _tasks.arrow_texts(taken, pa.string() if kind == "string" else pa.binary())
+                )
             yield _batch(
                 {"query": found.query, "fingerprint": found.fingerprint, "id": ids, "distance": found.distance}
             )
