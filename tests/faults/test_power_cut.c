@@ -1,6 +1,6 @@
 /*
  * test_power_cut.c - a power cut at any moment of any change must leave the old store or the new one, whole. A change
- * that succeeded must last, and the next change must work. At every moment unsynced data is kept, lost, or partly lost,
+ * that succeeded must last, and the next change must work. At a moment unsynced data is kept, lost, or partly lost,
  * several times (with SSTORE_TEST_LONG=1 a thousand random losses of each change). The same is tried for a change after
  * one whose sync failed, of each sync in turn in three runs, and for changes of folders and files that others left
  * unsynced. Of a change with many steps, one moment in so many is tried, beginning with any; of stores of several words,
@@ -70,6 +70,13 @@ static uint64_t step_of(uint64_t moments, uint64_t few)
     return few > 1 ? few : testing_long() ? 1 : 1 + moments / MOMENTS;
 }
 
+/* The first moment that is tried, of those from `begin` on. */
+static uint64_t first_of(uint64_t begin, uint64_t count, uint64_t step, rng *random)
+{
+    const uint64_t before_last = count - begin > LAST_TRIED ? count - begin - LAST_TRIED : 1;
+    return begin + rng_below(random, step < before_last ? step : before_last);
+}
+
 /* Returns how often it syncs. */
 static uint64_t cut_everywhere(const operation *self, uint32_t threads, rng *random, tally *sum)
 {
@@ -85,7 +92,7 @@ static uint64_t cut_everywhere(const operation *self, uint32_t threads, rng *ran
     const size_t steps = disk_steps(log);
     assert_true(steps > 10 && syncs > 2);
     const uint64_t step = step_of(steps, few ? 25 : 1);
-    for (size_t i = rng_below(random, step); i <= steps; i = next_of(i, steps, step))
+    for (size_t i = first_of(0, steps, step, random); i <= steps; i = next_of(i, steps, step))
         for (int luck = 0; luck < DISK_LUCKS; luck++)
             for (int j = 0; j < (luck == DISK_LOSES_SOME ? often : 1); j++)
                 check_cut(self, log, i, (disk_luck)luck, random, sum);
@@ -115,7 +122,7 @@ static void cut_after_failure(const operation *self, uint64_t failing, rng *rand
     const size_t steps = disk_steps(log);
     const size_t fewer = testing_sanitized() ? 5 : 1;
     const uint64_t step = step_of(steps - begin, widened_words > 1 && !testing_long() ? 13 * fewer : fewer);
-    for (size_t i = begin + rng_below(random, step); i <= steps; i = next_of(i, steps, step)) {
+    for (size_t i = first_of(begin, steps, step, random); i <= steps; i = next_of(i, steps, step)) {
         check_cut(self, log, i, DISK_LOSES_NAMES, random, sum);
         check_cut(self, log, i, DISK_LOSES_SOME, random, sum);
     }
