@@ -13,7 +13,7 @@ check=''
 (($# == 2 || $# == 3)) || { sed -n '2,/^set/{s/^# \?//p}' "${BASH_SOURCE[0]}" >&2 && exit 2; }
 similarity=${3:-0.8}
 
-sstore dedup --jsonl --hash minhash --bits 256 --similarity "$similarity" --removed "$2.removed" "$1" >"$2.part"
+sstore dedup --jsonl --similarity "$similarity" --removed "$2.removed" "$1" >"$2.part"
 mv "$2.part" "$2"
 if [[ $check ]]; then
   python3 "$here/exact.py" "$1" "$2.removed" "$similarity"

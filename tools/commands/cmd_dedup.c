@@ -16,7 +16,7 @@
 #define DEFAULT_SIMILARITY "0.8"
 
 static const command_option options[] = {
-    {"distance", 'k', "D", "near means within D bits of a simhash, or of --hash", OPTION_NUMBER,
+    {"distance", 'k', "D", "near means within D bits (of simhashes default 3)", OPTION_NUMBER,
      OPTION_FIELD(dedup_arguments, distance), .max = MAX_BUILD_DISTANCE,
      .given = offsetof(dedup_arguments, similarity.distance_given), .common = true},
     {"files", 0, NULL, "each FILE is a document, also those in folders; print the paths of those that stay",
@@ -55,7 +55,7 @@ static const command_syntax syntax = {
     .options = options,
     .groups = (const option_group[]){TEXT_OPTION_GROUP(offsetof(dedup_arguments, text)),
                                      {simhash_options, offsetof(dedup_arguments, text), NULL, NULL},
-                                     SIMILARITY_OPTION_GROUP(offsetof(dedup_arguments, similarity)),
+                                     {similarity_options, offsetof(dedup_arguments, similarity), NULL, NULL},
                                      EXCLUSION_OPTION_GROUP(offsetof(dedup_arguments, excluded)),
                                      BAD_ROW_OPTION_GROUP(offsetof(dedup_arguments, bad)),
                                      RUN_OPTION_GROUPS(offsetof(dedup_arguments, task)),
@@ -201,30 +201,57 @@ static void check_arguments(dedup_job *job, dedup_arguments *args)
 
 /* ----- stores ----- */
 
-/* Choose how texts are compared, where no option says it: as the store's recipe says, if there is one, otherwise by
+/* The hash and the bits that a recipe tells, whatever else it says. False: it is none of texts. */
+static bool read_hash(const char *recipe, sstore_text_options *options_out)
+{
+    const char *simhash = strstr(recipe, " hash=xxh3-"), *minhash = strstr(recipe, " hash=minhash-");
+    const char *found = minhash != NULL ? minhash : simhash;
+    if (found == NULL && strstr(recipe, " hash=java128") == NULL)
+        return false;
+    options_out->hash = minhash != NULL   ? SSTORE_FEATURE_HASH_MINHASH
+                        : simhash != NULL ? SSTORE_FEATURE_HASH_XXH3
+                                          : SSTORE_FEATURE_HASH_JAVA128;
+    options_out->fingerprint_bits = found != NULL ? (uint32_t)strtoul(strchr(found, '-') + 1, NULL, 10) : 128;
+    return true;
+}
+
+/* Take what no option says of texts from the recipe of the store. False: it tells nothing of them. */
+static bool take_recipe(const dedup_arguments *args, const char *recipe, sstore_text_options *own)
+{
+    const bool is_open = args->text.text_given == NULL;
+    const uint32_t bits = own->fingerprint_bits;
+    sstore_text_options stored = SSTORE_TEXT_OPTIONS_INIT;
+    if (!read_hash(recipe, &stored))
+        return false;
+    if (stored.hash == SSTORE_FEATURE_HASH_MINHASH && text_input_needs_simhash(&args->text))
+        message_usage_error("%s: its fingerprints are MinHashes, which take --weights presence or frequency, and no "
+                            "--idf or --feature-weights",
+                            args->against);
+    own->hash = stored.hash;
+    own->fingerprint_bits = stored.fingerprint_bits;
+    if (is_open && sstore_text_options_of_recipe(recipe, NULL, &stored, NULL) == SSTORE_OK)
+        *own = stored;
+    own->fingerprint_bits = bits != 0 ? bits : own->fingerprint_bits;
+    return true;
+}
+
+/* Choose how texts are compared, where no option says it: as the recipe of the store says, if there is one, otherwise by
  * MinHashes, unless something is of simhashes. Simhashes are compared by distance, MinHashes by similarity. */
-static void choose_nearness(dedup_arguments *args, const sstore *store)
+static void choose_nearness(dedup_job *job, dedup_arguments *args)
 {
     text_input *text = &args->text;
-    sstore_text_options *own = &text->options, stored = SSTORE_TEXT_OPTIONS_INIT;
     const char *by_distance = args->similarity.distance_given;
-    const bool has_recipe = store != NULL &&
-                            sstore_text_options_of_recipe(sstore_recipe(store), NULL, &stored, NULL) == SSTORE_OK;
-    if (args->fingerprint_field == NULL && text->hash_given == NULL && has_recipe) {
-        stored.fingerprint_bits = own->fingerprint_bits != 0 ? own->fingerprint_bits : stored.fingerprint_bits;
-        if (text->text_given == NULL)
-            *own = stored;
-        own->hash = stored.hash;
-        own->fingerprint_bits = stored.fingerprint_bits;
-    } else if (args->fingerprint_field == NULL && text->hash_given == NULL && store == NULL && by_distance == NULL &&
-               !text_input_needs_simhash(text)) {
-        own->hash = SSTORE_FEATURE_HASH_MINHASH;
-    }
+    const bool is_open = args->fingerprint_field == NULL && text->hash_given == NULL;
+    job->recipe_of = "the options of texts";
+    if (is_open && job->against != NULL && take_recipe(args, sstore_recipe(job->against), &text->options))
+        job->recipe_of = args->against;
+    else if (is_open && job->against == NULL && by_distance == NULL && !text_input_needs_simhash(text))
+        text->options.hash = SSTORE_FEATURE_HASH_MINHASH;
     check_simhash_options(text);
-    if (own->hash == SSTORE_FEATURE_HASH_MINHASH && by_distance == NULL && args->similarity.text == NULL) {
+    if (args->fingerprint_field == NULL && text->options.hash == SSTORE_FEATURE_HASH_MINHASH && by_distance == NULL &&
+        args->similarity.text == NULL)
         args->similarity.text = DEFAULT_SIMILARITY;
-        check_similarity_options(&args->similarity);
-    }
+    check_similarity_options(&args->similarity);
 }
 
 /* Do the documents have names? */
@@ -271,7 +298,8 @@ static int check_store(dedup_job *job)
         return code;
     const uint32_t words = metadata->fingerprint_bits / 64;
     if (args->fingerprint_field == NULL && words != job->words)
-        return message_print("%s: the store has fingerprints of %" PRIu32 " bits, and texts get %" PRIu32 " here",
+        return message_print("%s: the store has fingerprints of %" PRIu32 " bits, and texts get %" PRIu32
+                             " here; --hash and --bits say others",
                              args->against, metadata->fingerprint_bits, 64 * job->words);
     if (args->fingerprint_field == NULL)
         code = store_check_recipe(args->against, &doubt, "the options of texts", job->recipe);
@@ -304,7 +332,8 @@ static void report(const dedup_job *job)
         message_print("of these, %" PRIu64 " are near a record of %s", job->stored_count, job->args->against);
     if (job->empty_count > 0)
         message_print("%" PRIu64 " documents have no features: they are kept", job->empty_count);
-    text_input_report_few(&job->args->text, job->few_count);
+    if (2 * job->few_count > job->document_count)
+        text_input_report_few(&job->args->text, job->few_count);
     if (job->excluded_count > 0)
         message_print("%" PRIu64 " documents are excluded from groups: they are kept", job->excluded_count);
     if (job->no_text_count > 0)
@@ -386,8 +415,7 @@ static int run(dedup_job *job, dedup_arguments *args, const operands *inputs)
     job->words = args->fingerprint_field == NULL ? args->text.options.fingerprint_bits / 64 : 0;
     (void)sstore_text_recipe(&args->text.options, job->recipe, sizeof job->recipe);
     if (args->similarity.text != NULL)
-        code = similarity_of_recipe(&args->similarity, "the options of texts", job->recipe, 64 * job->words,
-                                    &args->distance);
+        code = similarity_of_recipe(&args->similarity, job->recipe_of, job->recipe, 64 * job->words, &args->distance);
     job->confirms = args->similarity.text != NULL;
     job->are_multisets = args->text.options.weighting == SSTORE_WEIGHTING_FREQUENCY;
     if (code == EXIT_DONE)
@@ -414,7 +442,7 @@ int cmd_dedup(int argc, char **argv)
     job.line.is_field = true;
     int code = open_store(&job);
     if (code == EXIT_DONE) {
-        choose_nearness(&args, job.against);
+        choose_nearness(&job, &args);
         code = check_inputs(&args, &inputs);
     }
     if (code == EXIT_DONE)

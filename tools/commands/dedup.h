@@ -53,6 +53,7 @@ typedef struct dedup_job {
     work_folder folder;
     reread inputs_twice;
     char recipe[RECORDS_MAX_RECIPE + 1];
+    const char *recipe_of; /* what says it: the path of the store, or options */
     document_work work;
     _Atomic uint32_t words; /* of a fingerprint; 0: unknown */
     line_format line;       /* of fingerprints that are given */

@@ -62,7 +62,8 @@ static const option_choice hashes[] = {{"xxh3", SSTORE_FEATURE_HASH_XXH3},
                                        {0}};
 const command_option simhash_options[] = {
     {"weights", 0, "KIND",
-     "how a feature counts that occurs N times: sublinear (default): 1 + log2(N); frequency: N; presence: 1",
+     "how a feature counts that occurs N times: sublinear (default of simhashes): 1 + log2(N); frequency: N; presence "
+     "(default of MinHashes): 1",
      OPTION_CHOICE, OPTION_FIELD(text_input, options.weighting), .choices = weightings,
      .given = offsetof(text_input, text_given)},
     {"feature-weights", 0, "FILE", "multiply weights by those in FILE, lines of feature, tab and weight", OPTION_TEXT,
@@ -75,8 +76,8 @@ const command_option simhash_options[] = {
      "the bits of a fingerprint: of a simhash 64 (default) or 128; of a MinHash 64 to 1024 (default 256)",
      OPTION_NUMBER, OPTION_FIELD(text_input, options.fingerprint_bits), .min = 64, .max = 64 * SSTORE_MAX_WORDS},
     {"hash", 0, "NAME",
-     "xxh3: simhash (default, except for dedup without -k); minhash: MinHash; java128: that of the Java program "
-     "SimHash, of 128 bits",
+     "xxh3: simhash; minhash: MinHash; java128: that of the Java program SimHash, of 128 bits (default xxh3; of dedup "
+     "that of the store's recipe, or minhash, or with -k, weights or a store without a recipe xxh3)",
      OPTION_CHOICE, OPTION_FIELD(text_input, options.hash), .choices = hashes,
      .given = offsetof(text_input, hash_given)},
     {0},

@@ -37,3 +37,19 @@ echo "--- what an option says is not taken from the recipe"
 exits 1 sstore dedup --update new.store --features chars lines 2>&1
 exits 1 sstore dedup --update new.store --bits 128 lines 2>&1
 exits 1 sstore dedup --update new.store --hash xxh3 lines 2>&1
+echo "--- a second run is as the first one, also with words that the recipe names"
+echo 7 >stops
+for options in "--stop-words stops" "--features chars --bits 512" "--weights frequency" "-k 9" "--hash java128" "--idf table"; do
+    rm -rf new.store
+    sstore dedup --quiet $options --update new.store lines >kept
+    sstore dedup --quiet $options --update new.store lines | wc -l
+done
+echo "--- what is refused, and why"
+rm -rf new.store && sstore dedup --quiet --update new.store lines >kept
+exits 2 sstore dedup --weights sublinear --update new.store lines 2>&1
+exits 2 sstore dedup --recall 0.9 -k 3 lines 2>&1
+exits 1 sstore dedup --similarity 0.8 --against old.store lines 2>&1
+exits 0 sstore dedup --quiet --recall 0.9 lines | same - kept
+exits 0 sstore dedup --quiet --fingerprint-field 1 --no-header --hash minhash --tsv <(echo 0011223344556677)
+exits 0 sstore fingerprint --lines --hash minhash first >ignored
+exits 0 sstore dedup --exclude ignored lines 2>&1 | tail -n 2
