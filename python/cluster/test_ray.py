@@ -262,10 +262,10 @@ def test_texts_of_one_hash() -> None:
     numbers = np.array([5, 7, 5, 5], np.uint64)
     for kind in (pyarrow.string(), pyarrow.binary()):
         texts = pyarrow.chunked_array([["a", "b"], ["a", "a"]]).cast(kind)
-        assert _Texts(numbers, texts).of(numbers).equals(texts)
-        assert len(_Texts(numbers[:0], texts[:0]).of(numbers[:0])) == 0
-        with pytest.raises(sstore.ArgumentError, match="the ids b?'.' and b?'.' have the same hash; give numbers"):
-            _Texts(numbers, pyarrow.chunked_array([["a", "b"], ["c", "a"]]).cast(kind))
+        assert _Texts("x", numbers, texts).of(numbers).equals(texts)
+        assert len(_Texts("x", numbers[:0], texts[:0]).of(numbers[:0])) == 0
+        with pytest.raises(sstore.ArgumentError, match="x: the ids b?'.' and b?'.' have the same hash; give numbers"):
+            _Texts("x", numbers, pyarrow.chunked_array([["a", "b"], ["c", "a"]]).cast(kind))
 
 
 def test_nulls(data: Data, tmp_path: pathlib.Path) -> None:

@@ -364,7 +364,7 @@ def test_repeated_ids_and_odd_names(data: Data) -> None:
     assert sorted(row["id"] or "" for row in kept.collect()) == ["", "a"]
     df = data.session.createDataFrame([(1, 5, 2), (1, 6, 1)], "fingerprint long, id long, `a``b.c` long")
     assert [row["id"] for row in sstore.spark.deduplicate(df, 0, keep="a`b.c", partitions=1).collect()] == [6]
-    with pytest.raises(TypeError, match="'other_id' of longs or texts, found string"):
+    with pytest.raises(TypeError, match="expected id and other_id of one kind, found bigint and string"):
         sstore.spark.clusters(data.session.createDataFrame([(1, "b")], "id long, other_id string"))
     frame = data.session.createDataFrame([("ffffffffffffffff",)], "hex string")
     [row] = frame.selectExpr("cast(conv(hex, 16, -10) as long) as fingerprint").collect()

@@ -147,6 +147,7 @@ def test_defaults(folder: pathlib.Path, rng: np.random.Generator) -> None:
     for options, meant in (
         ({}, {"hash": "minhash", "bits": 256, "shingle": 2, "similarity": 0.8, "recall": 0.99}),
         ({"similarity": 0.7}, {"hash": "minhash", "similarity": 0.7}),
+        ({"recall": 0.9}, {"hash": "minhash", "similarity": 0.8, "recall": 0.9}),
         ({"hash": "minhash", "bits": 128}, {"hash": "minhash", "bits": 128, "similarity": 0.8}),
         ({"features": "chars"}, {"features": "chars", "hash": "minhash", "similarity": 0.8}),
         ({"shingle": 1, "lexicon": stops}, {"shingle": 1, "lexicon": stops, "hash": "minhash", "similarity": 0.8}),
@@ -155,12 +156,21 @@ def test_defaults(folder: pathlib.Path, rng: np.random.Generator) -> None:
         ({"lexicon": weights}, {"lexicon": weights, "hash": "xxh3", "distance": 3}),
     ):
         same(sstore.dedup(texts, **options), sstore.dedup(texts, **meant))  # type: ignore[arg-type]
-    for number, options in enumerate(({"hash": "minhash", "features": "chars"}, {"features": "chars"})):
+    of_store: Any
+    for number, of_store in enumerate(({"hash": "minhash", "features": "chars"}, {"features": "chars"})):
         path = folder / str(number)
-        made = sstore.simhash if "hash" not in options else sstore.minhash
-        recipe = sstore.text_recipe(**options)  # type: ignore[arg-type]
-        sstore.build(path, made(texts[:20], "chars"), recipe=recipe, bits=64 if number else 256)
-        same(sstore.dedup(texts, against=path), sstore.dedup(texts, against=path, **options))  # type: ignore[arg-type]
+        fps = (sstore.simhash if number else sstore.minhash)(texts[:20], "chars")
+        sstore.build(path, fps, recipe=sstore.text_recipe(**of_store), bits=64 if number else 256)
+        same(sstore.dedup(texts, against=path), sstore.dedup(texts, against=path, **of_store))
+    chars: dict[str, Any] = {"against": folder / "0"}
+    same(sstore.dedup(texts, bits=256, **chars), sstore.dedup(texts, **chars))
+    same(sstore.dedup(texts, distance=60, bits=256, **chars), sstore.dedup(texts, distance=60, **chars))
+    with pytest.raises(sstore.RecipeError, match="features=words"):
+        sstore.dedup(texts, features="words", **chars)
+    given: Any = ({"lexicon": stops, "shingle": 1}, {"features": "chars", "bits": 512}, {"hash": "java128"})
+    for number, of_store in enumerate(given):
+        for count in (1, 0):  # the second run is as the first one
+            assert sstore.dedup(texts[:1], update=folder / f"new{number}", **of_store).is_kept.sum() == count
     sstore.build(folder / "unsaid", sstore.simhash(texts[:20]), distance=6)
     same(sstore.dedup(texts, against=folder / "unsaid"), sstore.dedup(texts, against=folder / "unsaid", distance=6))
 
@@ -184,7 +194,9 @@ def test_recall(rng: np.random.Generator) -> None:
         (["a"], {"similarity": 0.8, "hash": "xxh3"}, 'similarity: expected hash="minhash"'),
         (["a"], {"similarity": 0.8, "weights": "sublinear"}, 'similarity: expected hash="minhash"'),
         (["a"], {"similarity": 0.8, "hash": "minhash", "distance": 3}, "cannot be combined with distance"),
-        (["a"], {"recall": 0.8, "hash": "minhash"}, "recall: only with similarity="),
+        (["a"], {"recall": 0.8, "distance": 3}, "recall: only with similarity="),
+        (["a"], {"recall": 0.8, "hash": "xxh3"}, "recall: only with similarity="),
+        ([1], {"recall": 0.8}, "recall: only with similarity="),
         ([1], {"similarity": 0.8}, "similarity: it compares texts, and these are fingerprints"),
         (["a"], {"similarity": 0, "hash": "minhash"}, "similarity: expected a number above 0, up to 1, found 0"),
         (["a"], {"similarity": 1.5, "hash": "minhash"}, "found 1.5"),

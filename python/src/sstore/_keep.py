@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -36,7 +37,6 @@ from sstore._similar import DEFAULT_DISTANCE, DEFAULT_SIMILARITY, FeatureSets, N
 from sstore._store import Store, build_distance
 from sstore._strings import TEXT_FORMATS, StringsLike, chunks_of
 from sstore._text import (
-    HASHES,
     Hash,
     Made,
     Markup,
@@ -59,8 +59,8 @@ _DROPPED_COLUMNS = {"id": "u8", "other_id": "u8", "distance": "u4"}
 
 
 class DroppedRows(Columns):
-    """The rows that are dropped: the columns row, kept_row, distance, or with similarity= similarity, and, if a store
-    with ids was given, stored_id."""
+    """The rows that are dropped: the columns row, kept_row, distance, or of texts that are compared by it similarity;
+    and, if a store with ids was given, stored_id."""
 
     @property
     def row(self) -> _Rows:
@@ -108,14 +108,14 @@ class Kept:
 
     @property
     def distance(self) -> Distances:
-        """From the row, or the record, that is kept instead, in bits; of a kept row 0: uint32, shape (n,). With
-        similarity= there is none: a KeyError."""
+        """From the row, or the record, that is kept instead, in bits; of a kept row 0: uint32, shape (n,). Texts that
+        are compared by similarity, as by default, have none: a KeyError."""
         return self._measure["distance"]
 
     @property
     def similarity(self) -> Similarities:
-        """With similarity=, that of the row and the row that is kept instead; of a kept row 1: float64, shape (n,).
-        That of a record of the store is an estimate, by the MinHashes. Without, a KeyError."""
+        """Of texts that are compared by it, that of the row and the row that is kept instead; of a kept row 1: float64,
+        shape (n,). That of a record of the store is an estimate, by the MinHashes. Otherwise a KeyError."""
         return self._measure["similarity"]
 
     @property
@@ -495,14 +495,24 @@ def _options_of_recipe(recipe: str) -> Any:
     return found if status == lib.SSTORE_OK else None
 
 
+def _hash_of_recipe(recipe: str) -> Optional[tuple[int, Hash]]:
+    """The bits and the hash of texts that a recipe tells, whatever else it says; or None."""
+    found = re.search(" hash=(?:(xxh3|minhash)-([0-9]+)|java128)", recipe)
+    if found is None:
+        return None
+    if found[1] is None:
+        return 128, "java128"
+    return int(found[2]), "minhash" if found[1] == "minhash" else "xxh3"
+
+
 class _TextArguments(NamedTuple):
     """The arguments that say how texts are compared, as they are given."""
 
-    features: Features = "words"
+    features: Optional[Features] = None
     shingle: int = 0
     weights: Optional[Weights] = None
-    markup: Markup = "none"
-    segment: Segment = "pairs"
+    markup: Optional[Markup] = None
+    segment: Optional[Segment] = None
     lexicon: Optional[Lexicon] = None
     bits: Optional[int] = None
     hash: Optional[Hash] = None
@@ -510,16 +520,23 @@ class _TextArguments(NamedTuple):
     def options(self, nearness: Nearness, store: Optional[Store]) -> Any:
         """The options of texts. What is not given is that of the store's recipe; without one, they are of MinHashes,
         unless a distance or another argument is of simhashes."""
-        stored = None if store is None or self.hash is not None else _options_of_recipe(store.stat().recipe)
-        if stored is not None and self == _TextArguments():
+        recipe = "" if store is None or self.hash is not None else store.stat().recipe
+        if self._replace(bits=None) == _TextArguments() and (stored := _options_of_recipe(recipe)) is not None:
+            stored.fingerprint_bits = self.bits or stored.fingerprint_bits
             return stored
-        if stored is not None:
-            hash = next(name for name, number in HASHES.items() if number == stored.hash)
-            return text_options(*self._replace(bits=self.bits or int(stored.fingerprint_bits), hash=hash))
         has_weights = self.weights == "sublinear" or (self.lexicon is not None and self.lexicon.has_weights)
         is_simhash = nearness.distance is not None or store is not None or has_weights
-        chosen = self.hash or ("xxh3" if is_simhash else "minhash")
-        return text_options(*self._replace(bits=self.bits or 0, hash=chosen))
+        bits, hash = _hash_of_recipe(recipe) or (0, self.hash or ("xxh3" if is_simhash else "minhash"))
+        return text_options(
+            self.features or "words",
+            self.shingle,
+            self.weights,
+            self.markup or "none",
+            self.segment or "pairs",
+            self.lexicon,
+            self.bits or bits,
+            hash,
+        )
 
 
 def _check_store(store: Store, name: str, recipe: Optional[str], count: Optional[int]) -> None:
@@ -549,16 +566,19 @@ def _begin_update(
     return made
 
 
-def _with_similarity(nearness: Nearness, options: Any) -> Nearness:
+def _with_similarity(nearness: Nearness, recall: Optional[float], options: Any) -> Nearness:
     """With a similarity for MinHashes of texts, unless a distance is given. Without options there are no texts."""
     if nearness.similarity is not None and options is None:
         raise ArgumentError("similarity: it compares texts, and these are fingerprints: distance says how near is near")
     is_minhash = options is not None and options.hash == lib.SSTORE_FEATURE_HASH_MINHASH
     if nearness.similarity is not None and not is_minhash:
-        raise ArgumentError('similarity: expected hash="minhash", whose distances tell similarities')
-    if not is_minhash or nearness.similarity is not None or nearness.distance is not None:
+        raise ArgumentError(
+            'similarity: expected hash="minhash", and a store of MinHashes, as distances of simhashes do '
+            "not tell similarities"
+        )
+    if nearness.similarity is not None or nearness.distance is not None:
         return nearness
-    return Nearness(None, DEFAULT_SIMILARITY, None)
+    return Nearness(None, DEFAULT_SIMILARITY if is_minhash else None, recall)
 
 
 def dedup(
@@ -578,11 +598,11 @@ def dedup(
     ids: Union[str, ArrayLike, None] = None,
     names: Union[str, StringsLike, None] = None,
     before_update: Optional[Callable[[Kept], object]] = None,
-    features: Features = "words",
+    features: Optional[Features] = None,
     shingle: int = 0,
     weights: Optional[Weights] = None,
-    markup: Markup = "none",
-    segment: Segment = "pairs",
+    markup: Optional[Markup] = None,
+    segment: Optional[Segment] = None,
     lexicon: Optional[Lexicon] = None,
     bits: Optional[int] = None,
     hash: Optional[Hash] = None,
@@ -597,9 +617,9 @@ def dedup(
         kept = sstore.dedup(frame, text="body", keep="date", descending=True)
         frame = frame[kept.is_kept]
 
-    The groups, of which one row each is kept, are clusters: rows that near pairs connect. A dropped row may be farther
-    than the distance from the one that is kept instead. With strict=True, rows are kept one after the other, in their
-    order, if none that was kept is within the distance. The result does not depend on memory and threads.
+    The groups, of which one row each is kept, are clusters: rows that near pairs connect. A dropped row may be less
+    near to the one that is kept instead. With strict=True, rows are kept one after the other, in their order, if none
+    that was kept is near. The result does not depend on memory and threads.
 
     Args:
         items: n rows. Texts, as simhash() takes them: str, or bytes in UTF-8; texts without features, and None, NaN or
@@ -612,7 +632,8 @@ def dedup(
             simhashes, unless `hash` says another hash.
         similarity: of texts, with MinHashes, instead of a distance: near means a Jaccard similarity of at least this:
             the features that both texts have, over those that either has. None: 0.8. MinHashes find such rows, and the
-            features themselves decide; of the records of a store these are not known, so there the MinHashes decide.
+            features themselves decide; of the records of a store these are not known, so there the MinHashes decide,
+            at the distance for this similarity, whatever that of the store is.
             The features take 8 bytes each in tmp_dir, and a row takes 45 bytes beside `memory`.
         recall: with similarity, the share of the pairs of just this similarity that is found, above 0 and below 1;
             None: 0.99. Of more similar ones, more are.
@@ -621,8 +642,7 @@ def dedup(
             numbers, times, or texts of one of them, such as "2026-11-29". Rows without a value come last. Of texts, 53
             bits of a number count; the two largest numbers of 64 bits count as equal.
         descending: True: keep the largest value instead. Rows without a value still come last.
-        strict: True: each dropped row is within the distance of the row that is kept instead, the nearest one, or as
-            similar as wished.
+        strict: True: each dropped row is near the row that is kept instead, the nearest one.
         max_group: drop nothing of groups of more rows, at least 1, but report them; None: no limit. Large groups are
             often error pages or templates.
         against: a store, or its path: rows near one of its records are dropped too, before all others. The store is
@@ -670,11 +690,11 @@ def dedup(
             raise ArgumentError(f'keep: expected "first", "last", an array, or a column of a table, found {keep!r}')
         items, is_text = _has_texts(items)
     given = _TextArguments(features, shingle, weights, markup, segment, lexicon, bits, hash)
-    nearness = Nearness(distance, similarity, recall)
+    nearness = Nearness(distance, similarity, None if similarity is None and distance is None else recall)
     options, recipe, count = None, None, None if bits is None or is_text else word_count(bits)
     if not is_text and given != _TextArguments(bits=bits):
         raise ArgumentError("items: features, shingle and the like are options of texts, and these are fingerprints")
-    if is_text:
+    if is_text and against is None and update is None:
         given.options(nearness, None)  # which fails now if they are wrong
     with ExitStack() as opened:
         shared = {"memory": memory, "threads": threads, "tmp_dir": tmp_dir}
@@ -686,7 +706,7 @@ def dedup(
             options = given.options(nearness, store)
             recipe = recipe_of(options)
             count = int(options.fingerprint_bits) // 64
-        nearness = _with_similarity(nearness, options)
+        nearness = _with_similarity(nearness, recall, options)
         if store is not None:
             _check_store(store, "against" if updated is None else "update", recipe, count)
         near = nearness.within(count or 1, DEFAULT_DISTANCE if store is None else store.distance)

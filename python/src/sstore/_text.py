@@ -51,7 +51,7 @@ _WEIGHTINGS = {
     "presence": lib.SSTORE_WEIGHTING_PRESENCE,
 }
 _MARKUPS = {"none": lib.SSTORE_MARKUP_NONE, "html": lib.SSTORE_MARKUP_HTML}
-HASHES = {
+_HASHES = {
     "xxh3": lib.SSTORE_FEATURE_HASH_XXH3,
     "java128": lib.SSTORE_FEATURE_HASH_JAVA128,
     "minhash": lib.SSTORE_FEATURE_HASH_MINHASH,
@@ -63,8 +63,8 @@ _PART = 256  # texts that a thread takes at a time
 
 def _width(bits: int, hash: Hash) -> int:
     """The bits of a fingerprint of features."""
-    if hash not in HASHES:
-        raise ArgumentError(f"hash: expected one of {', '.join(HASHES)}, found {hash!r}")
+    if hash not in _HASHES:
+        raise ArgumentError(f"hash: expected one of {', '.join(_HASHES)}, found {hash!r}")
     bits = number_of(bits, "bits", _MAX_BITS)
     if hash == "minhash" and bits % 64 != 0:
         raise ArgumentError(f"bits: of a MinHash, expected a multiple of 64, found {bits}")
@@ -126,7 +126,7 @@ def _native_options(
         markup=_MARKUPS[markup],
         segmentation=SEGMENTATIONS[segment],
         lexicon=ffi.NULL if lexicon is None else lexicon.native,
-        hash=HASHES[hash],
+        hash=_HASHES[hash],
         fingerprint_bits=bits,
     )
 
@@ -484,7 +484,7 @@ def simhash_features(features: _WeightedFeatures, *, bits: int = 0, hash: Simhas
     native, keep = _native_features(features)
     call = Call()
     made = np.empty(bits // 64, np.uint64)
-    call.check(lib.sstore_simhash(native, len(keep), HASHES[hash], bits, pointer(made), call.error))
+    call.check(lib.sstore_simhash(native, len(keep), _HASHES[hash], bits, pointer(made), call.error))
     return int(made[0]) if bits == 64 else made
 
 

@@ -114,9 +114,9 @@ def _is_binary(ds: Dataset) -> bool:
     return _is_binary_type(_type_of(ds, "fingerprint"))
 
 
-def _text_type(ds: Dataset) -> Any:
+def _text_type(ds: Dataset, column: str = "id") -> Any:
     """The type of Arrow that ids have in results if they are texts, or None."""
-    kind = _type_of(ds, "id")
+    kind = _type_of(ds, column)
     if not _tasks.is_text_type(kind):
         return None
     return pa.binary() if "binary" in str(kind) else pa.string()
@@ -428,7 +428,7 @@ def near_pairs(
 
     def explode(batch: pa.Table) -> Iterator[pa.Table]:
         fingerprints, ids = _column(batch, "fingerprint"), _column(batch, "id")
-        texts = None if kind is None else _Texts(ids, batch.column(_GIVEN))
+        texts = None if kind is None else _Texts("near_pairs", ids, batch.column(_GIVEN))
         for cells in _tasks.make_cells(fingerprints, ids, near, parts):
             columns = {**cells.columns(), "fingerprint": _array(cells.fingerprint)}
             if texts is not None:
@@ -437,7 +437,7 @@ def near_pairs(
 
     def join(group: pa.Table) -> Iterator[pa.Table]:
         yield _with_kind(nothing, kind, "id", "other_id")
-        texts = None if kind is None else _Texts(_column(group, "id"), group.column(_GIVEN))
+        texts = None if kind is None else _Texts("near_pairs", _column(group, "id"), group.column(_GIVEN))
         columns = {name: np.asarray(group.column(name)) for name in _tasks.Cells.names() if name != "fingerprint"}
         cells = _tasks.Cells(fingerprint=_column(group, "fingerprint"), **columns)
         for pairs in _tasks.join_cells(cells, near, spanning, _tasks.ROWS // 8):
@@ -461,6 +461,9 @@ def clusters(pairs: Dataset, *, max_local_edges: int = _tasks.MAX_LOCAL_EDGES) -
     count = edges.count()
     nothing = _nothing(id=pa.uint64(), cluster=pa.uint64())
     kind = _text_type(edges)
+    if count > 0 and kind != _text_type(edges, "other_id"):
+        kinds = f"{_type_of(edges, 'id')} and {_type_of(edges, 'other_id')}"
+        raise TypeError(f"clusters: expected id and other_id of one kind, found {kinds}")
     if kind is not None and count > 0:
         return _text_clusters(edges, kind, nothing, max_local_edges)
     if count == 0:
@@ -486,7 +489,8 @@ def _text_clusters(edges: Dataset, kind: Any, nothing: pa.Table, max_local_edges
         return _edge_table(*(_tasks.hashed_texts(batch.column(name)) for name in ("id", "other_id")))
 
     def texts(batch: pa.Table) -> pa.Table:
-        given = pa.chunked_array([*batch.column("id").chunks, *batch.column("other_id").chunks]).cast(kind)
+        both = (batch.column(name).cast(kind) for name in ("id", "other_id"))
+        given = pa.chunked_array([chunk for column in both for chunk in column.chunks], kind)
         return pa.table({"id": _tasks.hashed_texts(given), _GIVEN: given})
 
     def assign(batch: pa.Table) -> pa.Table:
@@ -683,13 +687,13 @@ def _columns(batch: pa.Table, fields: list[Any]) -> dict[str, Any]:
 class _Texts:
     """Texts by their numbers. Two of one number are an error."""
 
-    def __init__(self, numbers: Words, texts: Any) -> None:
+    def __init__(self, what: str, numbers: Words, texts: Any) -> None:
         order = np.argsort(numbers)
         numbers, texts = numbers[order], texts.take(pa.array(order))
         is_same = np.flatnonzero(numbers[1:] == numbers[:-1])
         differ = pc.not_equal(texts.take(pa.array(is_same)), texts.take(pa.array(is_same + 1)))
         if (found := is_same[np.asarray(differ, np.bool_)]).size > 0:
-            _tasks.fail_repeated("id", texts[int(found[0])].as_py(), texts[int(found[0]) + 1].as_py(), "several")
+            _tasks.fail_repeated(what, texts[int(found[0])].as_py(), texts[int(found[0]) + 1].as_py(), "several")
         self._numbers, self._texts = numbers, texts
 
     def of(self, numbers: Words) -> Any:
@@ -713,7 +717,7 @@ def _with_texts(members: Dataset, nothing: pa.Table, numbered: Dataset, kind: An
     def select(group: pa.Table) -> pa.Table:
         is_text = pc.is_valid(group.column(_GIVEN))
         rows, found = group.filter(pc.invert(is_text)).select(nothing.column_names), group.filter(is_text)
-        texts = _Texts(_column(found, "id"), found.column(_GIVEN))
+        texts = _Texts("clusters", _column(found, "id"), found.column(_GIVEN))
         return rows.set_column(rows.column_names.index("id"), "id", texts.of(_column(rows, "id")))
 
     return _by_task(_map(members, assign).union(_map(numbered, assign)), tasks, select)

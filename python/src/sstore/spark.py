@@ -699,8 +699,11 @@ def clusters(pairs: DataFrame, *, max_local_edges: int = _tasks.MAX_LOCAL_EDGES)
 
     number_of(max_local_edges, "max_local_edges", 1 << 63)
     _check_columns(pairs, "clusters", "id", "other_id")
-    if _has_texts(pairs) and _id_type(pairs) == dict(pairs.dtypes)["other_id"]:
+    kinds = [dict(pairs.dtypes)[name] for name in ("id", "other_id")]
+    if _has_texts(pairs) and kinds[0] == kinds[1]:
         return _text_clusters(pairs.select("id", "other_id"), max_local_edges)
+    if _has_texts(pairs) or _has_texts(pairs, "other_id"):
+        raise TypeError(f"clusters: expected id and other_id of one kind, found {kinds[0]} and {kinds[1]}")
     _check_longs(pairs, "clusters", "id", "other_id")
     edges = pairs.select(F.col("id").cast("long").alias("a"), F.col("other_id").cast("long").alias("b"))
     edges = _persisted(edges.where("a is not null and b is not null"))
