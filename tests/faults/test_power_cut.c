@@ -3,8 +3,8 @@
  * that succeeded must last, and the next change must work. At a moment unsynced data is kept, lost, or partly lost,
  * several times (with SSTORE_TEST_LONG=1 a thousand random losses of each change). The same is tried for a change after
  * one whose sync failed, of each sync in turn in three runs, and for changes of folders and files that others left
- * unsynced. Of a change with many steps, one moment in so many is tried, beginning with any; of stores of several words,
- * fewer.
+ * unsynced. Of a change with many steps, one moment in so many is tried, beginning with any; of stores of several
+ * words, fewer.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -235,8 +235,8 @@ static bool take_recipe(const dedup_arguments *args, const char *recipe, sstore_
     return true;
 }
 
-/* Choose how texts are compared, where no option says it: as the recipe of the store says, if there is one, otherwise by
- * MinHashes, unless something is of simhashes. Simhashes are compared by distance, MinHashes by similarity. */
+/* Choose how texts are compared, where no option says it: as the recipe of the store says, if there is one, otherwise
+ * by MinHashes, unless something is of simhashes. Simhashes are compared by distance, MinHashes by similarity. */
 static void choose_nearness(dedup_job *job, dedup_arguments *args)
 {
     text_input *text = &args->text;
