@@ -61,12 +61,18 @@ def pairs(df: Any) -> list[tuple[int, ...]]:
     return found
 
 
+def plain(text: Any) -> Any:
+    """A text of a row: Spark 3 makes a bytearray of binary."""
+    return bytes(text) if isinstance(text, bytearray) else text
+
+
 def matches_of_texts(df: Any) -> list[tuple[Any, ...]]:
-    return sorted((r.query & MASK, r.distance, r.fingerprint & MASK, r.id) for r in df.collect())
+    return sorted((r.query & MASK, r.distance, r.fingerprint & MASK, plain(r.id)) for r in df.collect())
 
 
 def pairs_of_texts(df: Any) -> list[tuple[Any, ...]]:
-    found = [(r.fingerprint & MASK, r.id, r.other_fingerprint & MASK, r.other_id) for r in df.collect()]
+    rows = df.collect()
+    found = [(r.fingerprint & MASK, plain(r.id), r.other_fingerprint & MASK, plain(r.other_id)) for r in rows]
     return brute.sorted_pairs(found)
 
 
@@ -243,7 +249,7 @@ def test_text_ids(data: Data, run: Any, tmp_path: pathlib.Path, kind: str) -> No
     for max_local_edges in (10**9, 100):
         near = sstore.spark.near_pairs(df, 3, spanning=True, partitions=3)
         rows = run(lambda p=near, m=max_local_edges: sstore.spark.clusters(p, max_local_edges=m).collect())
-        assert len(rows) == len(roots) and {row["id"]: row["cluster"] for row in rows} == roots
+        assert len(rows) == len(roots) and {plain(row["id"]): plain(row["cluster"]) for row in rows} == roots
     named = [(q, d, f, texts[i]) for q, d, f, i in data.expected_matches()]
     queries = data.frame({"fingerprint": data.queries})
     assert run(lambda: matches_of_texts(sstore.spark.scan(df, queries))) == sorted(named)
