@@ -533,8 +533,8 @@ def test_wrong_columns(data: Data) -> None:
     ):
         with pytest.raises(sstore.ArgumentError, match=text):
             call()
-    with pytest.raises(TypeError, match="'id' of int64 or uint64, found string"):
-        sstore.ray.scan(data.ds.drop_columns(["id"]).rename_columns({"text": "id"}), data.ds)
+    with pytest.raises(TypeError, match="'id' of int64, uint64 or texts, found double"):
+        sstore.ray.scan(data.frame({"fingerprint": data.fps, "id": data.ids.astype(float)}), data.ds)
 
 
 def test_example(ray_cluster: RayCluster, tmp_path: pathlib.Path) -> None:

@@ -576,8 +576,8 @@ def test_wrong_columns(data: Data) -> None:
     ):
         with pytest.raises(sstore.ArgumentError, match=text):
             call()
-    with pytest.raises(TypeError, match="'id' of longs, found string"):
-        sstore.spark.scan(data.df.drop("id").withColumnRenamed("text", "id"), data.df)
+    with pytest.raises(TypeError, match="'id' of longs or texts, found double"):
+        sstore.spark.scan(data.df.selectExpr("fingerprint", "double(id) as id"), data.df)
 
 
 def test_example(spark_cluster: SparkCluster, data: Data, tmp_path: pathlib.Path) -> None:
