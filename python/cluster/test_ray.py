@@ -49,11 +49,7 @@ def data(ray_cluster: RayCluster, rng: np.random.Generator) -> Data:
     return Data(rng)
 
 
-def matches(ds: Any) -> list[tuple[int, ...]]:
-    return sorted((row["query"], row["distance"], row["fingerprint"], row["id"]) for row in ds.take_all())
-
-
-def matches_of_texts(ds: Any) -> list[tuple[Any, ...]]:
+def matches(ds: Any) -> list[tuple[Any, ...]]:
     return sorted((row["query"], row["distance"], row["fingerprint"], row["id"]) for row in ds.take_all())
 
 
@@ -242,7 +238,7 @@ def test_text_ids(data: Data, run: Any, tmp_path: pathlib.Path, kind: str) -> No
         assert len(rows) == len(roots) and {row["id"]: row["cluster"] for row in rows} == roots
     named = [(q, d, f, texts[i]) for q, d, f, i in data.expected_matches()]
     queries = data.frame({"fingerprint": data.queries})
-    assert run(lambda: matches_of_texts(sstore.ray.scan(ds, queries))) == sorted(named)
+    assert run(lambda: matches(sstore.ray.scan(ds, queries))) == sorted(named)
     path = str(tmp_path / "shards")
     if kind == "binary":
         with pytest.raises(TypeError, match="of int64, uint64 or strings, found binary"):
@@ -251,7 +247,7 @@ def test_text_ids(data: Data, run: Any, tmp_path: pathlib.Path, kind: str) -> No
     made = run(lambda: sstore.ray.build_shards(ds, path, 3, force=True))
     assert made.has_names and sum(shard.record_count for shard in made.shards) == COUNT
     for options in ({}, {"max_broadcast": 10}):
-        found = run(lambda o=options: matches_of_texts(sstore.ray.query_shards(queries, path, **o)))
+        found = run(lambda o=options: matches(sstore.ray.query_shards(queries, path, **o)))
         assert found == sorted(named)
 
 
